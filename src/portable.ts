@@ -63,6 +63,8 @@ export {
   type LaunchArgument,
   type LaunchArguments,
   type LaunchBounds,
+  type ShapedArgument,
+  type ShapedArgumentOf,
 } from './kernel/kernel.ts';
 export type {
   BodyData,
@@ -80,6 +82,7 @@ export type {
   ReadonlyKernelArray,
   ResultTypes,
   Rows,
+  RowsOf,
   Schema,
   SchemaEntry,
   Shape,
@@ -135,6 +138,7 @@ export type {
   PinnedArray,
   Pitched,
   Pitched3D,
+  ShapedArray,
   Stream,
   StreamOptions,
 } from './runtime/device.ts';

@@ -9,8 +9,17 @@ import type { Kernel } from '../kernel/kernel.ts';
 import { bytesOf, hostForm } from '../kernel/layout.ts';
 import { type KernelParameter, parseSchema } from '../kernel/parameters.ts';
 import type { DeviceFunction, OptionalNames, Schema, SchemaEntry, ValueOf } from '../kernel/schema.ts';
+import { type CheckedShape, checkedShape, type HostShape } from '../kernel/shaped.ts';
 import type { Struct, StructArray } from '../kernel/struct.ts';
-import type { Element, ElementType, Extent, Extent3, HostArrays, TypedArray } from '../kernel/types.ts';
+import type {
+  Element,
+  ElementType,
+  Extent,
+  Extent3,
+  HostArray,
+  HostArrays,
+  TypedArray,
+} from '../kernel/types.ts';
 import { type ArgumentsOf, inWords, takeArguments } from '../runtime/arguments.ts';
 import { needsWideIndex, typedValue } from '../runtime/bind.ts';
 import { checkBlock, checkGrid, checkResident, isFlat } from '../runtime/extents.ts';
@@ -22,6 +31,25 @@ export interface ArrayOfLength {
   /** Whether its elements are undefined until the kernel writes them. By default they hold numbers. */
   readonly unfilled?: boolean;
 }
+
+/** An array of several dimensions: its shape, and the pitch that its rows have; by default as many elements as a row. */
+export interface ArrayOfShape<E extends Element, S extends HostShape> {
+  readonly shape: S;
+  readonly pitch?: number;
+  /** Its elements; without them the array holds numbers. */
+  readonly data?: HostArray<E>;
+  /** Whether its elements are undefined until the kernel writes them. By default they hold numbers. */
+  readonly unfilled?: boolean;
+}
+
+/** The same of a check, by the entry in the schema. */
+export type CheckedShapeOf<T> = T extends
+  | `${infer E extends ElementType}[][]`
+  | `readonly ${infer E extends ElementType}[][]`
+  ? ArrayOfShape<E, readonly [number, number]>
+  : T extends `${infer E extends ElementType}[][][]` | `readonly ${infer E extends ElementType}[][][]`
+    ? ArrayOfShape<E, readonly [number, number, number]>
+    : never;
 
 export type CheckArgument<T extends SchemaEntry> =
   T extends DeviceFunction<infer P, infer R>
@@ -38,7 +66,9 @@ export type CheckArgument<T extends SchemaEntry> =
               ? ValueOf<C>
               : T extends `constant ${infer C}`
                 ? ValueOf<C>
-                : ValueOf<T>;
+                : T extends `${string}[][]`
+                  ? CheckedShapeOf<T>
+                  : ValueOf<T>;
 
 /** What a check passes to a kernel. Constants with a default and device functions may be left out. */
 export type CheckArguments<S extends Schema> = {
@@ -134,14 +164,20 @@ function checkArguments(
   parameters: readonly KernelParameter[],
   given: Readonly<Record<string, unknown>>,
 ): ArgumentsOf<LaunchArray> {
-  const arrayInWords = ({ element }: { readonly element: Element }) =>
-    `a ${hostForm(element).Values.name} or { length: n }`;
+  const arrayInWords = ({ element, dimensions }: Pick<ArrayParameter, 'element' | 'dimensions'>) =>
+    dimensions === undefined
+      ? `a ${hostForm(element).Values.name} or { length: n }`
+      : `{ shape: ${dimensions === 2 ? '[rows, columns]' : '[planes, rows, columns]'} }, of which data may be a ${hostForm(element).Values.name}`;
   return takeArguments(parameters, given, {
     what: `check of ${kernelInWords(kernel)}`,
     place: () => 'in `arguments`',
     arrayInWords,
     takeArray(parameter, value) {
-      const array = arrayOf(parameter.element, value);
+      if (parameter.dimensions !== undefined) {
+        const taken = shapedOf(parameter.element, parameter.dimensions, value);
+        if (taken !== null) return taken;
+      }
+      const array = parameter.dimensions === undefined ? arrayOf(parameter.element, value) : null;
       if (array !== null) return { array };
       const isView = ArrayBuffer.isView(value);
       const found = isView ? `a ${value.constructor.name}` : inWords(value);
@@ -151,6 +187,23 @@ function checkArguments(
       };
     },
   });
+}
+
+type ArrayParameter = Extract<KernelParameter, { kind: 'array' }>;
+
+/** An array with its shape; one without data is as long as that needs. Null if it is none. */
+function shapedOf(
+  element: Element,
+  dimensions: number,
+  value: unknown,
+): { readonly array: LaunchArray; readonly shape: CheckedShape } | null {
+  if (typeof value !== 'object' || value === null || !('shape' in value)) return null;
+  const { shape, pitch, data, unfilled } = value as ArrayOfShape<Element, HostShape>;
+  if (!Array.isArray(shape) || shape.length !== dimensions) return null;
+  const rows = shape.slice(0, -1).reduce((all: number, extent: number) => all * extent, 1);
+  const length = rows * (pitch ?? shape.at(-1)!);
+  const array = arrayOf(element, data ?? { length, unfilled });
+  return array === null ? null : { array, shape: checkedShape(shape, pitch, array.length) };
 }
 
 function arrayOf(element: Element, value: unknown): LaunchArray | null {

@@ -18,7 +18,7 @@ import { memberNode } from './nodes.ts';
 import { computedType } from './number-types.ts';
 import { knownValue, numeric, toStored } from './numbers.ts';
 import { bindParameters } from './patterns.ts';
-import { refuseRows } from './shapes.ts';
+import { refuseFlat, refuseRows } from './shapes.ts';
 import { type DeviceFunctionValue, describe, number, type Value, type ViewValue } from './values.ts';
 import { toVector } from './vectors.ts';
 import { refuseReadonly, refuseWindow } from './views.ts';
@@ -136,7 +136,8 @@ function argumentOf(
       }
       if (!parameter.readonly) refuseReadonly(lowering, value, node);
       refuseWindow(lowering, value, node);
-      refuseRows(lowering, value, node);
+      if (parameter.dimensions === undefined) refuseRows(lowering, value, node);
+      else refuseFlat(lowering, what, parameter.dimensions, value, node);
       return {
         ...lowering.settle(value, name),
         readonly: parameter.readonly || value.readonly,

@@ -21,6 +21,7 @@
 
 import type { Range } from '../diagnostics/source.ts';
 import type { MemoryOrder, MemoryScope } from '../kernel/intrinsics.ts';
+import type { Dimensions } from '../kernel/shaped.ts';
 import type { Element, Extent3 } from '../kernel/types.ts';
 import type { Barrier, BarrierCall } from './ir-barriers.ts';
 import type { CohortWay } from './ir-cohorts.ts';
@@ -89,6 +90,8 @@ export type Parameter =
       readonly name: string;
       readonly element: Element;
       readonly readonly: boolean;
+      /** Of one of several dimensions: how many. Scalars that follow have its extents, and its pitch last. */
+      readonly dimensions?: Dimensions;
     }
   | {
       readonly kind: 'scalar';

@@ -87,6 +87,25 @@ export function partOf(lowering: Lowering, view: ViewValue, node: Node): ViewVal
   return dimensions === undefined ? view : { ...plain, length: dimensions[0]!.extent };
 }
 
+/** The error that an array of several dimensions is asked for, and one of others is given. */
+export function refuseFlat(
+  lowering: Lowering,
+  what: string,
+  wanted: number,
+  view: ViewValue,
+  node: Node,
+): void {
+  const given = view.dimensions?.length ?? 1;
+  if (given === wanted) return;
+  const extents = wanted === 3 ? '[planes, rows, columns]' : '[rows, columns]';
+  lowering.fail(
+    node,
+    'WS1004',
+    `${what} has ${wanted} dimensions, and ${describe(view)} has ${given}`,
+    given === 1 ? `give it a shape: ${view.name}.shaped(${extents})` : 'the dimensions must be as many',
+  );
+}
+
 /** The error that one row is asked for, and several are given. */
 export function refuseRows(lowering: Lowering, view: ViewValue, node: Node): void {
   if (!hasRows(view)) return;

@@ -5,9 +5,10 @@ import type { KernelSource } from '../diagnostics/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { type KernelParameter, parseSchema, type ScalarValue, scalarProblem } from '../kernel/parameters.ts';
 import type { DeviceFunction } from '../kernel/schema.ts';
+import { type Dimensions, shapeNames } from '../kernel/shaped.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import { assignedName } from './assigned-name.ts';
-import { numberConstant } from './build.ts';
+import { binary, numberConstant } from './build.ts';
 import { call } from './calls.ts';
 import { refuseCaptures } from './captures.ts';
 import { asDefect } from './defect.ts';
@@ -20,7 +21,7 @@ import { constantValue } from './narrow.ts';
 import { computedType, fits, valueType } from './number-types.ts';
 import { bindParameters } from './patterns.ts';
 import { lowerStatement, resultOfKernel } from './statements.ts';
-import { number, type Value } from './values.ts';
+import { number, type Value, type ViewValue } from './values.ts';
 import { componentsOf } from './vectors.ts';
 
 /** What a program is made for. */
@@ -117,9 +118,11 @@ function parameterValue(lowering: Lowering, parameter: KernelParameter, given: S
   const { name } = parameter;
   switch (parameter.kind) {
     case 'array': {
-      const { element, readonly } = parameter;
-      const id = lowering.parameters.push({ kind: 'array', name, element, readonly }) - 1;
+      const { element, readonly, dimensions } = parameter;
+      const many = dimensions === undefined ? {} : { dimensions };
+      const id = lowering.parameters.push({ kind: 'array', name, element, readonly, ...many }) - 1;
       return {
+        ...(dimensions === undefined ? {} : shapeOf(lowering, name, dimensions)),
         kind: 'view',
         array: { space: 'global', id },
         name,
@@ -166,6 +169,26 @@ function parameterValue(lowering: Lowering, parameter: KernelParameter, given: S
     case 'function':
       return { kind: 'deviceFunction', function: given.functions[name] ?? parameter.function, name };
   }
+}
+
+/** The dimensions of a parameter that has several: the launch gives them, and has checked that all lie inside the array. */
+function shapeOf(
+  lowering: Lowering,
+  name: string,
+  dimensions: Dimensions,
+): Pick<ViewValue, 'dimensions' | 'bounds'> {
+  const scalars = shapeNames(name, dimensions).map((one) =>
+    scalarParameter(lowering, one, lowering.indexType, true),
+  );
+  const [columns, pitch] = scalars.slice(-2) as [Expression, Expression];
+  const rows = scalars.at(-3)!;
+  const one = numberConstant(lowering.indexType, 1, columns.range);
+  const inner = [
+    { extent: rows, pitch },
+    { extent: columns, pitch: one },
+  ];
+  const planes = { extent: scalars[0]!, pitch: binary('multiply', rows, pitch, rows.range) };
+  return { dimensions: dimensions === 3 ? [planes, ...inner] : inner, bounds: [] };
 }
 
 /** A further scalar of the launch. */

@@ -16,6 +16,7 @@ import type {
   SchemaEntry,
   ValueOf,
 } from './schema.ts';
+import type { HostShape } from './shaped.ts';
 import type { RecordOf, Struct, StructArray } from './struct.ts';
 import type { Element, ElementType, ScalarType, VectorType } from './types.ts';
 
@@ -74,8 +75,26 @@ export interface ArrayArgument<E extends Element = Element> {
   readonly length: number;
 }
 
+/** What a parameter of several dimensions takes, `image: 'f32[][]'`: a device's array with its shape. */
+export interface ShapedArgument<E extends Element = Element, S extends HostShape = HostShape> {
+  /** The extents. An array by itself has none: pass `array.shaped([rows, columns])`. */
+  readonly shape: S;
+  readonly array: ArrayArgument<E>;
+  /** How many elements lie from the beginning of a row to that of the next. */
+  readonly pitch: number;
+}
+
 /** What a parameter takes of which nothing is known. */
-export type AnyArgument = ValueOf<ScalarType | VectorType> | ArrayArgument | DeviceFunction;
+export type AnyArgument = ValueOf<ScalarType | VectorType> | ArrayArgument | ShapedArgument | DeviceFunction;
+
+/** What a parameter of several dimensions takes, by its entry in the schema. */
+export type ShapedArgumentOf<T> = T extends
+  | `${infer E extends ElementType}[][]`
+  | `readonly ${infer E extends ElementType}[][]`
+  ? ShapedArgument<E, readonly [number, number]>
+  : T extends `${infer E extends ElementType}[][][]` | `readonly ${infer E extends ElementType}[][][]`
+    ? ShapedArgument<E, readonly [number, number, number]>
+    : never;
 
 export type LaunchArgument<T extends SchemaEntry> = [SchemaEntry] extends [T]
   ? AnyArgument
@@ -93,7 +112,9 @@ export type LaunchArgument<T extends SchemaEntry> = [SchemaEntry] extends [T]
               ? ValueOf<C>
               : T extends `constant ${infer C}`
                 ? ValueOf<C>
-                : ValueOf<T>;
+                : T extends `${string}[][]`
+                  ? ShapedArgumentOf<T>
+                  : ValueOf<T>;
 
 /** What a launch passes. Constants with a default and device functions may be left out. */
 export type LaunchArguments<S extends Schema> = {

@@ -6,6 +6,7 @@
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
 import { elementCalled } from './other-names.ts';
 import type { DeviceFunction, DeviceSchema, HandleEntry } from './schema.ts';
+import type { Dimensions } from './shaped.ts';
 import type { Struct, StructArray } from './struct.ts';
 import {
   type Element,
@@ -28,6 +29,8 @@ export type SchemaParameter =
       readonly readonly: boolean;
       /** Of a window of a device function: the first and last position that it has; 0 is the element itself. */
       readonly window?: readonly [first: number, last: number];
+      /** Of an array of several dimensions: how many. */
+      readonly dimensions?: Dimensions;
     }
   | { readonly kind: 'scalar'; readonly name: string; readonly type: ScalarType }
   | { readonly kind: 'vector'; readonly name: string; readonly type: VectorType }
@@ -179,9 +182,17 @@ function parseEntry(name: string, entry: unknown, issues: Issue[]): SchemaParame
     return undefined;
   }
   if (isHandle(entry)) return { kind: handles[entry].kind, name };
-  const array = /^(readonly )?(\w+)\[\]$/.exec(entry);
+  const array = /^(readonly )?(\w+)((?:\[\]){1,3})$/.exec(entry);
   if (array !== null && isElementType(array[2]!)) {
-    return { kind: 'array', name, element: array[2], readonly: array[1] !== undefined };
+    const dimensions = array[3]!.length / 2;
+    const isFlat = dimensions === 1;
+    return {
+      kind: 'array',
+      name,
+      element: array[2],
+      readonly: array[1] !== undefined,
+      ...(isFlat ? {} : { dimensions: dimensions as Dimensions }),
+    };
   }
   const window = /^(\w+)\[(-?\d+)\.\.(-?\d+)\]$/.exec(entry);
   if (window !== null && isElementType(window[1]!) && !isVectorType(window[1])) {

@@ -13,6 +13,10 @@ import type { Element, ElementType, NumberElement, ScalarType, VectorType } from
 export type SchemaEntry =
   | `${ElementType}[]`
   | `readonly ${ElementType}[]`
+  | `${ElementType}[][]`
+  | `readonly ${ElementType}[][]`
+  | `${ElementType}[][][]`
+  | `readonly ${ElementType}[][][]`
   | ScalarType
   | VectorType
   | `constant ${ScalarType}`
@@ -171,7 +175,20 @@ export type EntryValue<T> =
                   ? Handles[T]
                   : T extends `${infer E extends ElementType}[${number}..${number}]`
                     ? ReadonlyKernelArray<E>
-                    : ValueOf<T>;
+                    : T extends `${string}[][]`
+                      ? RowsOf<T>
+                      : ValueOf<T>;
+
+/** The array of a parameter of two or three dimensions. */
+export type RowsOf<T> = T extends `readonly ${infer E extends ElementType}[][]`
+  ? Rows<ReadonlyKernelArray<E>>
+  : T extends `${infer E extends ElementType}[][]`
+    ? Rows<KernelArray<E>>
+    : T extends `readonly ${infer E extends ElementType}[][][]`
+      ? Rows<Rows<ReadonlyKernelArray<E>>>
+      : T extends `${infer E extends ElementType}[][][]`
+        ? Rows<Rows<KernelArray<E>>>
+        : never;
 
 export interface Handles {
   readonly pipeline: Pipeline;

@@ -297,8 +297,14 @@ class DefinitionCheck {
   /** Jobs stream numbers, and fold those that hold sums. */
   #element(field: string, role: string, parameter: KernelParameter): void {
     if (parameter.kind !== 'array') return;
-    const { element, name } = parameter;
-    if (isRecordType(element)) {
+    const { element, name, dimensions } = parameter;
+    if (dimensions !== undefined) {
+      this.#wrong(
+        field,
+        `has ${dimensions} dimensions, and jobs stream rows one after the other`,
+        `declare it as '${parameter.readonly ? 'readonly ' : ''}${element}[]', and shape it in the kernel: ${name}.shaped([rows, width])`,
+      );
+    } else if (isRecordType(element)) {
       this.#wrong(
         field,
         'is an array of records, and jobs stream arrays of numbers',

@@ -127,7 +127,7 @@ export class RowFunction {
       const entry = String(schema[name]);
       if (kind === 'constant' || kind === 'function' || Object.hasOwn(numberBytes, entry)) continue;
       if (kind === 'array' && !entry.endsWith('[]')) continue;
-      const element = entry.replace(/^readonly /, '').replace(/\[\]$/, '');
+      const element = entry.replace(/^readonly /, '').replace(/(\[\])+$/, '');
       const hint = Object.hasOwn(numberBytes, element)
         ? `a row has one element of it: ${name}: '${element}'`
         : `elements are ${Object.keys(numberBytes).join(' ')}; what is the same for all rows is a constant: ${name}: 'constant f32 = 1'`;

@@ -8,7 +8,9 @@ import {
   type ScalarValue,
   scalarProblem,
 } from '../kernel/parameters.ts';
-import { DeviceMemoryArray, PinnedMemoryArray } from './arrays.ts';
+import { type CheckedShape, type Dimensions, shapeScalars } from '../kernel/shaped.ts';
+import type { Element } from '../kernel/types.ts';
+import { DeviceMemoryArray, PinnedMemoryArray, ShapedMemoryArray } from './arrays.ts';
 import type { Device } from './device.ts';
 import { kernelInWords } from './launch.ts';
 import { heldValue, takeVector } from './scalars.ts';
@@ -34,7 +36,10 @@ interface Taking<A> {
   readonly place: (name: string) => string;
   /** What arrays are, in words, and the array of an argument that is one, or what is wrong with it. */
   readonly arrayInWords: (parameter: ArrayParameter) => string;
-  readonly takeArray: (parameter: ArrayParameter, value: unknown) => { readonly array: A } | Issue;
+  readonly takeArray: (
+    parameter: ArrayParameter,
+    value: unknown,
+  ) => { readonly array: A; readonly shape?: CheckedShape } | Issue;
 }
 
 /** Checks the arguments of a launch. Throws one error with an issue for every argument that is missing, unknown or wrong. */
@@ -47,10 +52,38 @@ export function checkArguments(
   return takeArguments(parameters, given, {
     what: `launch of ${kernelInWords(kernel)}`,
     place: (name) => `as \`${name}\` in the third argument of launch`,
-    arrayInWords: ({ element }) => `a device array of ${element}`,
-    takeArray: (parameter, value) =>
-      arrayIssue(device, parameter, value) ?? { array: value as DeviceMemoryArray },
+    arrayInWords: ({ element, dimensions }) => `${arrayWords(element, dimensions)}`,
+    takeArray(parameter, value) {
+      const wrong = shapeIssue(parameter, value);
+      if (wrong !== null) return wrong;
+      const array: unknown = value instanceof ShapedMemoryArray ? value.array : value;
+      const issue = arrayIssue(device, parameter, array);
+      if (issue !== null) return issue;
+      const shape = value instanceof ShapedMemoryArray ? { shape: value } : {};
+      return { array: array as DeviceMemoryArray, ...shape };
+    },
   });
+}
+
+const arrayWords = (element: Element, dimensions?: Dimensions) =>
+  dimensions === undefined
+    ? `a device array of ${element}`
+    : `a device array of ${element} with a shape of ${dimensions} extents`;
+
+/** What is wrong with how many dimensions an argument has; null also where it is no array at all. */
+function shapeIssue({ name, element, dimensions }: ArrayParameter, value: unknown): Issue | null {
+  const given = value instanceof ShapedMemoryArray ? value.shape.length : undefined;
+  if (given === dimensions) return null;
+  if (given === undefined && !(value instanceof DeviceMemoryArray)) return null;
+  const extents = dimensions === 3 ? '[planes, rows, columns]' : '[rows, columns]';
+  return {
+    code: 'WS2002',
+    message: `argument \`${name}\` must be ${arrayWords(element, dimensions)}, and ${given === undefined ? 'has no shape' : `has one of ${given} extents`}`,
+    hint:
+      dimensions === undefined
+        ? 'pass the array itself: its `array`'
+        : `say how it is seen: \`${name}.shaped(${extents})\``,
+  };
 }
 
 /**
@@ -88,8 +121,11 @@ export function takeArguments<A>(
           break;
         }
         const taken = takeArray(parameter, value);
-        if ('array' in taken) arrays[name] = taken.array;
-        else report(taken);
+        if ('array' in taken) {
+          arrays[name] = taken.array;
+          if (taken.shape !== undefined)
+            Object.assign(scalars, Object.fromEntries(shapeScalars(name, taken.shape)));
+        } else report(taken);
         break;
       }
       case 'scalar':
@@ -170,6 +206,7 @@ function arrayIssue(device: Device, { name, element }: ArrayParameter, value: un
 
 /** A wrong argument in words. */
 export function inWords(value: unknown): string {
+  if (value instanceof ShapedMemoryArray) return `an array with a shape of ${value.shape.join(' x ')}`;
   if (value instanceof PinnedMemoryArray) return `a page-locked array of ${value.length} elements`;
   if (ArrayBuffer.isView(value)) return `a typed array of the host (${value.constructor.name})`;
   if (Array.isArray(value)) return 'an array of JavaScript values';

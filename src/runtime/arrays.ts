@@ -10,10 +10,11 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import { alignmentOf, bytesOf, hostForm } from '../kernel/layout.ts';
 import { elementCalled } from '../kernel/other-names.ts';
 import { isStruct } from '../kernel/parameters.ts';
+import { type CheckedShape, checkedShape, type HostShape } from '../kernel/shaped.ts';
 import type { RecordOf, Struct, StructFields } from '../kernel/struct.ts';
 import type { ElementType } from '../kernel/types.ts';
 import { type Element, elementsInWords, type HostArray, isElementType } from '../kernel/types.ts';
-import type { Device, DeviceArray, PinnedArray } from './device.ts';
+import type { Device, DeviceArray, PinnedArray, ShapedArray } from './device.ts';
 
 /** How other devices of the kind reach a device's memory: as a buffer, or by the same addresses. */
 export type Reach =
@@ -172,6 +173,14 @@ export class DeviceMemoryArray<E extends Element = Element> implements DeviceArr
     return new DeviceMemoryArray<Element>(this.device, element, length, this.allocation, whole, this.offset);
   }
 
+  shaped<const S extends HostShape>(shape: S, pitch?: number): ShapedArray<E, S> {
+    this.check('shaped');
+    return new ShapedMemoryArray(this, checkedShape(shape, pitch, this.length)) as ShapedArray<
+      Element,
+      HostShape
+    > as ShapedArray<E, S>;
+  }
+
   free(): void {
     if (this.#whole !== null) {
       throw new WarpstageError({
@@ -186,6 +195,20 @@ export class DeviceMemoryArray<E extends Element = Element> implements DeviceArr
 
   [Symbol.dispose](): void {
     if (this.#whole === null && !this.allocation.freed) this.allocation.free();
+  }
+}
+
+/** An array of a device with its shape; none of it ever changes. */
+export class ShapedMemoryArray<E extends Element = Element> implements ShapedArray<E> {
+  readonly array: DeviceMemoryArray<E>;
+  readonly shape: HostShape;
+  readonly pitch: number;
+
+  constructor(array: DeviceMemoryArray<E>, { shape, pitch }: CheckedShape) {
+    this.array = array;
+    this.shape = shape as unknown as HostShape;
+    this.pitch = pitch;
+    Object.freeze(this);
   }
 }
 

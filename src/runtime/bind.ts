@@ -11,6 +11,7 @@ import type { Specialisation, Specialised } from '../compiler/specialise.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { DeviceFunction, Kernel } from '../kernel/kernel.ts';
 import { parseSchema, type ScalarValue, type SchemaParameter } from '../kernel/parameters.ts';
+import { shapeNames } from '../kernel/shaped.ts';
 import { componentCount, type Extent3 } from '../kernel/types.ts';
 import type { Executable } from '../targets/executable.ts';
 import { type Arguments, checkArguments, inWords } from './arguments.ts';
@@ -102,7 +103,11 @@ export class LaunchBinder {
       { block, indexType, cooperative, flatGrid, constants: checked.constants, functions: checked.functions },
       parameters.flatMap((parameter) => {
         if (parameter.kind === 'array')
-          return [provenAlignment(checked.arrays[parameter.name]!, parameter.readonly ? written : null)];
+          return [
+            provenAlignment(checked.arrays[parameter.name]!, parameter.readonly ? written : null),
+            // Its shape and its pitch.
+            ...(parameter.dimensions === undefined ? [] : shapeNames('', parameter.dimensions).map(() => 1)),
+          ];
         if (parameter.kind === 'vector')
           return Array.from({ length: componentCount(parameter.type) }, () => 1);
         return parameter.kind === 'scalar' ? [1] : [];

@@ -7,7 +7,8 @@
 // is closed; commands that depended on it are not carried out; after the error was thrown the stream
 // is usable again.
 
-import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
+import type { Kernel, LaunchArguments, Schema, ShapedArgument } from '../kernel/kernel.ts';
+import type { HostShape } from '../kernel/shaped.ts';
 import type { RecordOf, Struct, StructFields } from '../kernel/struct.ts';
 import type { Element, ElementType, Extent, HostArray } from '../kernel/types.ts';
 import type { Span } from '../timeline/span.ts';
@@ -62,8 +63,26 @@ export interface DeviceArray<E extends Element = Element> extends Disposable {
    */
   as<F extends StructFields>(type: Struct<F>): DeviceArray<RecordOf<F>>;
   as<A extends ElementType>(element: A): DeviceArray<A>;
+  /**
+   * The array with a shape, for a parameter of two or three dimensions (`image: 'f32[][]'`): from the outermost extent,
+   * with rows that begin `pitch` elements from each other, by default as many as they have. CUDA: `cudaMallocPitch`'s pitch,
+   * counted in elements.
+   *
+   * @example
+   * const pixels = device.alloc('f32', height * 128);
+   * stream.launch(blur, { grid, block }, { image: pixels.shaped([height, width], 128) });
+   *
+   * @throws WarpstageError WS4007 for a shape that does not fit into the array
+   */
+  shaped<const S extends HostShape>(shape: S, pitch?: number): ShapedArray<E, S>;
   /** Gives the memory back, after the commands that use it. A second call is an error. */
   free(): void;
+}
+
+/** An array of a device with a shape, made by `array.shaped(…)`: what parameters of several dimensions take. */
+export interface ShapedArray<E extends Element = Element, S extends HostShape = HostShape>
+  extends ShapedArgument<E, { readonly [K in keyof S]: number } & HostShape> {
+  readonly array: DeviceArray<E>;
 }
 
 /** An array in page-locked host memory: copies from and to it overlap with everything else. */

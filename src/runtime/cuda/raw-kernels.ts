@@ -70,6 +70,14 @@ export class RawKernels {
         hint: 'write the function in the source',
       });
     }
+    const shaped = parameters.find((one) => one.kind === 'array' && one.dimensions !== undefined);
+    if (shaped?.kind === 'array') {
+      throw new WarpstageError({
+        code: 'WS1010',
+        message: `compile: parameter '${shaped.name}' is an array of several dimensions, and CUDA C++ is given a pointer`,
+        hint: `declare it as '${shaped.element}[]', and pass its extents and its pitch as scalars`,
+      });
+    }
     const narrow = parameters.find((one) => one.kind === 'scalar' && !Object.hasOwn(valueTypes, one.type));
     if (narrow?.kind === 'scalar') {
       throw new WarpstageError({

@@ -55,6 +55,9 @@ export function outputsOf(program: Program): ReadonlySet<number> {
   return outputs;
 }
 
+/** In the place of a writer where none is missing. */
+const nobody = -1;
+
 /** What is remembered of an output, by element; writer 0 is none. */
 interface Output {
   readonly array: Elements;
@@ -127,7 +130,9 @@ export class Outputs implements PartialObserver {
         const { length } = array;
         this.#budget.take(12 * length);
         const words = () => new Int32Array(length);
-        this.#outputs.set(array, { array, kind, writers: words(), batches: words(), sites: words(), range });
+        const writers = words();
+        markBetweenRows(launch, id, writers);
+        this.#outputs.set(array, { array, kind, writers, batches: words(), sites: words(), range });
       }
     }
   }
@@ -185,7 +190,7 @@ export class Outputs implements PartialObserver {
     const actor = this.#actorOf(thread);
     const batch = this.#progress.get(thread)?.batch ?? 0;
     const writer = writers[index]!;
-    const again = writer !== 0 && (writer !== actor || batches[index] !== batch);
+    const again = writer > 0 && (writer !== actor || batches[index] !== batch);
     if (again && !isSame()) this.#noteRewriting(thread, output, index, range, batch);
     writers[index] = actor;
     batches[index] = batch;
@@ -298,6 +303,19 @@ function partOf(array: Elements, first: number, count: number) {
     count,
     bytes: [first * size, (first + count) * size] as const,
   };
+}
+
+/** Of an array with a shape, what lies between its rows and behind them: no index names it, so that nothing is missing there. */
+function markBetweenRows({ program, scalars }: Launch, id: number, writers: Int32Array): void {
+  const parameter = program.parameters[id]!;
+  if (parameter.kind !== 'array' || parameter.dimensions === undefined) return;
+  const numbers = Array.from({ length: parameter.dimensions + 1 }, (_, at) => Number(scalars[id + 1 + at]));
+  const [columns, pitch] = numbers.slice(-2) as [number, number];
+  const rows = numbers.slice(0, -2).reduce((all, extent) => all * extent, 1);
+  for (let place = 0; place < writers.length; place += 1) {
+    const isInside = place < rows * pitch && place % pitch < columns;
+    if (!isInside) writers[place] = nobody;
+  }
 }
 
 /** Stretches of elements without a writer. */
