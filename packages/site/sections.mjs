@@ -50,6 +50,7 @@ export const sections = [
       page('lowering', 'What pipelines become'),
       page('performance', 'Performance'),
       page('misuse', 'Misuse and its findings'),
+      page('seeds', 'What CUDA promises, and what shows it'),
     ],
   },
 ];

@@ -14,6 +14,7 @@ import { recordCases } from './cases/records.ts';
 import { roleCases } from './cases/roles.ts';
 import { shapeCases } from './cases/shapes.ts';
 import { stageCases } from './cases/stages.ts';
+import { subsetCases } from './cases/subsets.ts';
 import { timeCases } from './cases/time.ts';
 import { voteCases } from './cases/votes.ts';
 
@@ -22,6 +23,7 @@ export const allCases: Readonly<Record<string, Cases>> = {
   roles: roleCases,
   quits: quitCases,
   stages: stageCases,
+  subsets: subsetCases,
   pipelined: pipelinedCases,
   copies: copyCases,
   arrays: arrayCases,
