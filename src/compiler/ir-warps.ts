@@ -5,12 +5,22 @@
 // anything is a sync of their tile.
 
 import type { Range } from '../diagnostics/source.ts';
-import type { Expression, Group } from './ir.ts';
+import type { BinaryOperator, Expression, Group } from './ir.ts';
 
 /** How a shuffle makes the lane that it reads: it is given, or follows from the calling lane and what is given. */
 export const shuffles = { shfl: 'given', shflUp: 'subtract', shflDown: 'add', shflXor: 'xor' } as const;
 
 export type Shuffle = keyof typeof shuffles;
+
+/** How a reduction puts two values together. */
+export const reductions = {
+  reduceAdd: 'add',
+  reduceMin: 'min',
+  reduceMax: 'max',
+  reduceAnd: 'and',
+  reduceOr: 'or',
+  reduceXor: 'xor',
+} as const satisfies Readonly<Record<string, BinaryOperator>>;
 
 /**
  * What the lanes of a warp do together. `shfl` and its like give the value of another lane; `ballot` the
@@ -24,12 +34,7 @@ export type WarpOperator =
   | 'all'
   | 'matchAny'
   | 'matchAll'
-  | 'reduceAdd'
-  | 'reduceMin'
-  | 'reduceMax'
-  | 'reduceAnd'
-  | 'reduceOr'
-  | 'reduceXor'
+  | keyof typeof reductions
   | 'activemask';
 
 /**

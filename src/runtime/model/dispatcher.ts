@@ -11,21 +11,10 @@ import { Command, type Dispatcher, type Stamp, type Work } from '../command.ts';
 import type { WaitWork } from '../foreign-wait.ts';
 import { inNextTurn, nextTurn } from '../turn.ts';
 import { type Coupled, Coupling, type HostClock } from './coupling.ts';
-import { type EngineKind, type EngineModel, engineOf } from './engines.ts';
+import { type EngineModel, engineOf } from './engines.ts';
+import { type Flight, Flights, markAll } from './flights.ts';
 import type { OperationTimes, Staged } from './operation-times.ts';
 import { Simulation } from './simulation.ts';
-
-interface Flight {
-  readonly command: Command;
-  readonly work: Work;
-  readonly kind: EngineKind;
-  /** What the CPU executes. */
-  readonly executed: Command;
-  /** Whether an event of the driver stands behind it, for other streams to wait for. */
-  isMarked: boolean;
-  /** What of it passes page-locked memory. */
-  readonly staged: Staged | undefined;
-}
 
 /** What executes the commands. */
 export interface Executor extends Dispatcher {
@@ -61,7 +50,7 @@ export class ModelDispatcher implements Dispatcher {
   readonly #finished: (command: Command, work: Work, engine: string) => void;
   readonly #simulation: Simulation;
   /** In the order of issue. */
-  readonly #flights = new Map<Command, Flight>();
+  readonly #flights = new Flights();
   readonly #streams = new Map<string, number>();
   readonly #awaited = new Set<Command>();
   /** Streams in which an event with a time was recorded last. */
@@ -112,7 +101,7 @@ export class ModelDispatcher implements Dispatcher {
       return;
     }
     const { id, stream, priority, dependencies } = command;
-    const before = dependencies.flatMap((dependency) => this.#flights.get(dependency) ?? []);
+    const before = this.#flights.of(dependencies);
     const executed = new Command(
       id,
       { name: stream, priority },
@@ -167,14 +156,16 @@ export class ModelDispatcher implements Dispatcher {
   #waitForDevice(command: Command, work: WaitWork, other: ModelDispatcher): void {
     const { id, stream, priority, dependencies } = command;
     this.#couple(other);
-    const before = dependencies.flatMap((dependency) => this.#flights.get(dependency) ?? []);
+    const before = this.#flights.of(dependencies);
     const waits = before.map((flight) => flight.executed);
     const executed = new Command(id, { name: stream, priority }, waits, []);
     const others = work.others.commands.flatMap((one) => other.#flights.get(one) ?? []);
     const failed = work.others.commands.filter(({ status }) => status === 'failed');
     const commands = [...failed, ...others.map((flight) => flight.executed)];
     this.#executor.dispatch(executed, { kind: 'wait', others: { dispatcher: other.#executor, commands } });
-    this.#issueFor(other.#markTime(others) + this.#joinTime(stream, before) + this.#model.eventTime);
+    this.#issueFor(
+      markAll(others) * other.#model.eventTime + this.#joinTime(stream, before) + this.#model.eventTime,
+    );
     command.queued = this.#now;
     this.#flights.set(command, { command, work, kind: 'none', executed, staged: undefined, isMarked: false });
     const operation = {
@@ -218,7 +209,7 @@ export class ModelDispatcher implements Dispatcher {
   /** What has still to be executed of functions and of all behind them. */
   #held(): Set<Command> {
     const clear = new Set<Command>();
-    return this.#behind((flight) => isFunction(flight, clear));
+    return this.#flights.behind((flight) => isFunction(flight, clear));
   }
 
   #numberOf(stream: string): number {
@@ -273,29 +264,15 @@ export class ModelDispatcher implements Dispatcher {
   #settleComplete(): void {
     // A host function is called by the thread that asks here, when that is at leisure.
     const held = this.#held();
-    for (const flight of this.#complete()) {
+    for (const flight of this.#complete) {
       if (held.has(flight.executed)) continue;
       this.#executor.finish(flight.executed);
       this.#settle(flight);
     }
   }
 
-  /** What has still to be executed of some commands and of all that waits for them. */
-  #behind(isOne: (flight: Flight) => boolean): Set<Command> {
-    const behind = new Set<Command>();
-    for (const flight of this.#flights.values()) {
-      const { executed } = flight;
-      if (executed.status !== 'queued') continue;
-      if (isOne(flight) || executed.dependencies.some((one) => behind.has(one))) behind.add(executed);
-    }
-    return behind;
-  }
-
-  #complete(): Flight[] {
-    const ended = (flight: Flight) => this.#simulation.stayOf(flight.command.id)?.signalled;
-    return [...this.#flights.values()]
-      .filter((flight) => (ended(flight) ?? Number.POSITIVE_INFINITY) <= this.#now)
-      .sort((a, b) => ended(a)! - ended(b)! || a.command.id - b.command.id);
+  get #complete(): readonly Flight[] {
+    return this.#flights.completeAt(this.#now, this.#simulation);
   }
 
   #settle(flight: Flight): void {
@@ -330,7 +307,7 @@ export class ModelDispatcher implements Dispatcher {
 
   async #wait(): Promise<void> {
     while (this.#awaited.size > 0) {
-      const behind = this.#behind(({ executed }) => this.#late.has(executed));
+      const behind = this.#flights.behind(({ executed }) => this.#late.has(executed));
       const awaited = this.#awaitable();
       if (awaited.length === 0) {
         await new Promise<void>((resolve) => {
@@ -342,7 +319,7 @@ export class ModelDispatcher implements Dispatcher {
         awaited.map(({ id }) => id),
         true,
       );
-      for (const flight of this.#complete()) {
+      for (const flight of this.#complete) {
         const { executed } = flight;
         const waits = executed.dependencies.some((one) => one.status === 'queued' && behind.has(one));
         if (!waits) await this.#execution(flight);
@@ -363,7 +340,7 @@ export class ModelDispatcher implements Dispatcher {
   /** What the host waits for, and what comes behind no function that awaits something. */
   #awaitable(): readonly Command[] {
     if (this.#late.size === 0) return [...this.#awaited];
-    const behind = this.#behind(({ executed }) => this.#late.has(executed));
+    const behind = this.#flights.behind(({ executed }) => this.#late.has(executed));
     return [...this.#awaited].filter((one) => !behind.has(this.#flights.get(one)!.executed));
   }
 
@@ -382,14 +359,8 @@ export class ModelDispatcher implements Dispatcher {
   /** What it costs the host to have a stream wait for what others do. */
   #joinTime(stream: string, before: readonly Flight[]): number {
     const others = before.filter(({ command }) => command.stream !== stream);
-    return this.#markTime(others) + others.length * this.#model.eventTime;
-  }
-
-  /** What it costs the host to have an event behind each of these. */
-  #markTime(flights: readonly Flight[]): number {
-    const unmarked = flights.filter(({ isMarked }) => !isMarked);
-    for (const flight of unmarked) flight.isMarked = true;
-    return unmarked.length * this.#model.eventTime;
+    const { eventTime } = this.#model;
+    return markAll(others) * eventTime + others.length * eventTime;
   }
 
   mark(
@@ -397,9 +368,9 @@ export class ModelDispatcher implements Dispatcher {
     behind: readonly Command[],
     timed: boolean,
   ): Stamp | null {
-    const flights = behind.flatMap((command) => this.#flights.get(command) ?? []);
+    const flights = this.#flights.of(behind);
     if (!timed) {
-      this.#issueFor(this.#markTime(flights));
+      this.#issueFor(markAll(flights) * this.#model.eventTime);
       return null;
     }
     this.#issueFor(this.#model.eventTime + this.#joinTime(stream.name, flights));

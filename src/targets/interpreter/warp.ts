@@ -5,8 +5,8 @@
 // is kept for those who read it, and lanes that come later begin another.
 
 import { binaryOperation, type Value } from '../../compiler/arithmetic.ts';
-import type { BinaryOperator, Call } from '../../compiler/ir.ts';
-import type { WarpOperator } from '../../compiler/ir-warps.ts';
+import type { Call } from '../../compiler/ir.ts';
+import { reductions } from '../../compiler/ir-warps.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import {
   type LaneMeeting,
@@ -21,15 +21,6 @@ import { misuse } from './fault.ts';
 import type { Thread, Wait } from './thread.ts';
 
 export type WarpCall = Extract<Call, { intrinsic: 'warp' }>;
-
-const reductions: Readonly<Record<Extract<WarpOperator, `reduce${string}`>, BinaryOperator>> = {
-  reduceAdd: 'add',
-  reduceMin: 'min',
-  reduceMax: 'max',
-  reduceAnd: 'and',
-  reduceOr: 'or',
-  reduceXor: 'xor',
-};
 
 /** What lanes brought, by lane; complete when nobody is awaited any more. */
 export interface Gathering {

@@ -28,7 +28,7 @@ import type {
   Program,
   Statement,
 } from '../../../compiler/ir.ts';
-import type { WarpOperator } from '../../../compiler/ir-warps.ts';
+import { reductions, type WarpOperator } from '../../../compiler/ir-warps.ts';
 import { replaceCalls } from '../../analysis/map.ts';
 import { anyOperand, anyStatement } from '../../analysis/walk.ts';
 import {
@@ -69,15 +69,6 @@ interface WarpSubset {
   readonly lanes: Expression | null;
   readonly call: Meeting;
 }
-
-const combinations = {
-  reduceAdd: 'add',
-  reduceMin: 'min',
-  reduceMax: 'max',
-  reduceAnd: 'and',
-  reduceOr: 'or',
-  reduceXor: 'xor',
-} as const satisfies Partial<Record<WarpOperator, BinaryOperator>>;
 
 class Expansion extends ExchangeWriter {
   readonly #masked: ReadonlySet<LaneMeeting>;
@@ -132,7 +123,7 @@ class Expansion extends ExchangeWriter {
         this.assign(result, this.#match(subset, value, operator));
         break;
       default:
-        this.assign(result, this.#fold(subset, value, combinations[operator]));
+        this.assign(result, this.#fold(subset, value, reductions[operator]));
     }
     if (this.asRegions) return;
     this.#meet(subset);
