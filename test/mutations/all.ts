@@ -15,6 +15,7 @@ import { mutations as outside } from './outside.ts';
 import { mutations as overlap } from './overlap.ts';
 import { mutations as pipelines } from './pipelines.ts';
 import { mutations as proofs } from './proofs.ts';
+import { mutations as queue } from './queue.ts';
 import { mutations as roles } from './roles.ts';
 import { mutations as runtime } from './runtime.ts';
 import { mutations as runtimeCpu } from './runtime-cpu.ts';
@@ -40,5 +41,6 @@ export const mutations: readonly Mutation[] = [
   ...runtime,
   ...journal,
   ...overlap,
+  ...queue,
   ...outside,
 ];
