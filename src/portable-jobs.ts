@@ -30,13 +30,14 @@ export type {
   Width,
   WritableNames,
 } from './overlap/job.ts';
-export type { DeclareMap, MapOutputs, MapPart } from './overlap/map.ts';
+export type { DeclareMap, MapOptions, MapOutputs, MapPart } from './overlap/map.ts';
 export type {
   ChunkReport,
   DeviceReport,
   FileFormat,
   InputData,
   InputFile,
+  InputFiles,
   InputStream,
   JobReport,
   JobResult,

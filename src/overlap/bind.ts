@@ -24,6 +24,7 @@ import { constantArrays, type Place, type ResidentArrays, readWhole } from './co
 import { isOperand, isPinned, wantedOf } from './input-data.ts';
 import type { AnyDefinition, Job, JobContext, TypedArray } from './job.ts';
 import type { Begin } from './journal/text.ts';
+import { maskSink, writtenArrays } from './kept-rows.ts';
 import { writeState } from './kept-state.ts';
 import type { InputData, OutputData, RunOptions } from './options.ts';
 import { granularityOf, type Plan, type PlanRequest, planChunks, rowsOut } from './plan.ts';
@@ -96,7 +97,7 @@ export interface Binding {
   /** Bytes of a row of all inputs, as the kernel has them. */
   readonly inputRowBytes: number;
   readonly outputBytes: (rows: number) => number;
-  /** The shape of every output, once its rows are known. */
+  /** The shape of every output, once its rows, or those that were kept, are known. */
   readonly shapes: (rows: number) => Map<Sink, readonly number[]>;
 }
 
@@ -126,6 +127,7 @@ class Binder {
     const inputs = await this.#openInputs();
     const operands = await this.#readOperands();
     const outputs = this.#describeOutputs();
+    const written = outputs.filter(({ name }) => name !== definition.keep);
     const settings: Settings = this.#widths.values;
     checkComplete(definition, settings);
 
@@ -173,8 +175,18 @@ class Binder {
     }
 
     const shapes = (total: number) =>
-      outputs.map((output) => shapeOf(output, total, inputs[0]!.reader.source));
-    const run = { inputs, outputs, settings, plan, accumulators, constants, shapes: shapes(kept ?? 0) };
+      written.map((output) =>
+        (definition.keep === undefined ? shapeOf : keptShapeOf)(output, total, inputs[0]!.reader.source),
+      );
+    const run = {
+      inputs,
+      outputs: written,
+      settings,
+      plan,
+      accumulators,
+      constants,
+      shapes: shapes(kept ?? 0),
+    };
     const first = part?.begin ?? 0;
     const isResumed = this.#request.resume !== false;
     const begin: Begin = isResumed
@@ -185,12 +197,14 @@ class Binder {
       const end = Math.min(part!.end, kept!);
       await surroundings.cut(definition, this.#request, run, [first, Math.max(first, end)]);
     }
-    const bound = await this.#openOutputs(outputs, shapes(kept ?? 0), kept !== undefined);
+    const shapeKnown = kept !== undefined && definition.keep === undefined;
+    const bound = await this.#openOutputs(written, shapes(kept ?? 0), shapeKnown);
+    const masks = outputs.filter(({ name }) => name === definition.keep);
     return {
       job: {
         definition,
         inputs,
-        outputs: bound,
+        outputs: [...bound, ...masks.map((mask) => ({ ...mask, sink: maskSink(mask.name) }))],
         accumulators,
         constantLengths,
         fixed: { ...definition.functions, ...settings },
@@ -209,7 +223,7 @@ class Binder {
       totalRows,
       inputRowBytes: inputs.reduce((sum, input) => sum + rowBytes(input), 0),
       outputBytes: (total) =>
-        outputs.reduce((sum, output) => sum + rowsOut(total, output.ratio) * rowBytes(output), 0),
+        written.reduce((sum, output) => sum + rowsOut(total, output.ratio) * rowBytes(output), 0),
       shapes: (total) => new Map(shapes(total).map((shape, position) => [bound[position]!.sink, shape])),
     };
   }
@@ -269,7 +283,7 @@ class Binder {
   }
 
   #describeOutputs(): UnboundOutput[] {
-    return Object.entries(this.#definition.outputs ?? {}).map(
+    return Object.entries(writtenArrays(this.#definition)).map(
       ([name, { ratio = [1, 1] as const, width }]) => ({
         name,
         element: this.#elements.get(name)!,
@@ -289,6 +303,13 @@ class Binder {
     for (const [position, output] of outputs.entries()) {
       const { name, element } = output;
       const shape = shapes[position]!;
+      if (this.#definition.keep !== undefined && isPinned(destinations.get(name))) {
+        throw problem(
+          'WS5006',
+          `output '${name}' goes to page-locked memory, which the device fills, and the job keeps some of its rows`,
+          'give a typed array, or leave the output away to have one made',
+        );
+      }
       const sink = await open.open(destinations.get(name), { parameter: name, element, shape, shapeKnown });
       bound.push({ ...output, sink });
     }
@@ -319,6 +340,14 @@ function checkWholeRows({ name }: Source, length: number, width: number): void {
     'WS5005',
     `${name} has ${count(length)} elements, which make no whole rows of ${count(width)}`,
   );
+}
+
+/** The shape of an output of which some rows are kept: as the input's, where it has rows of as many elements. */
+function keptShapeOf({ width }: UnboundOutput, rows: number, { shape }: Source): readonly number[] {
+  const inner = shape?.slice(1);
+  if (shape?.length && inner?.reduce((product, extent) => product * extent, 1) === width)
+    return [rows, ...inner];
+  return width === 1 ? [rows] : [rows, width];
 }
 
 /** An output that has as many elements as the input, one for one, has its shape as well. */

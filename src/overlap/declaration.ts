@@ -24,6 +24,7 @@ const fields = [
   'offset',
   'rows',
   'remainder',
+  'keep',
   'launch',
   'finish',
 ];
@@ -98,6 +99,7 @@ class DefinitionCheck {
     this.#position('offset', definition.offset);
     this.#position('rows', definition.rows);
     this.#oneOf('remainder', definition.remainder, ['error', 'drop', 'partial']);
+    this.#keep(definition);
     this.#launch(definition.launch);
     const { finish } = definition;
     if (finish !== undefined && typeof finish !== 'function') {
@@ -197,6 +199,30 @@ class DefinitionCheck {
     this.#role(parameter.name, field);
   }
 
+  /** The array that says which rows are kept. */
+  #keep({ keep, outputs }: Fields): void {
+    if (keep === undefined) return;
+    const parameter = typeof keep === 'string' ? this.#parameters.get(keep) : undefined;
+    const isMask = (one: KernelParameter) =>
+      one.kind === 'array' && hasKind(one, 'writable') && /^[iu](8|16|32)$/.test(one.element as string);
+    if (parameter === undefined || !isMask(parameter)) {
+      const names = [...this.#parameters.values()].filter(isMask).map(({ name }) => name);
+      const what = `must name an array of whole numbers that the kernel writes, and is ${describe(keep)}`;
+      const hint =
+        names.length > 0 ? `those that can stand here: ${names.join(', ')}` : "declare one: kept: 'u8[]'";
+      this.#wrong('keep', what, hint);
+      return;
+    }
+    this.#role(parameter.name, 'keep');
+    const declared = Object.entries(isFields(outputs) ? outputs : {});
+    if (declared.length === 0) this.#wrong('keep', 'leaves out rows of the outputs, and there are none');
+    for (const [name, output] of declared) {
+      const ratio = isFields(output) ? output.ratio : undefined;
+      if (!Array.isArray(ratio) || ratio[0] === ratio[1]) continue;
+      this.#wrong(`outputs.${name}.ratio`, 'is another than [1, 1], and keep counts rows of input');
+    }
+  }
+
   #launch(launch: unknown): void {
     if (launch === undefined || typeof launch === 'function') return;
     if (!this.#object('launch', launch, ['block', 'rowsPerThread', 'grid'])) return;
@@ -257,7 +283,7 @@ class DefinitionCheck {
         parameter.kind === 'vector'
           ? `jobs set numbers: declare its components one by one`
           : parameter.kind === 'array'
-            ? `add ${parameter.name} to inputs, outputs, accumulators or arrays`
+            ? `add ${parameter.name} to inputs, outputs, accumulators or arrays, or name it as keep`
             : `add ${parameter.name} to settings, or name it as offset or rows`;
       this.#wrong('', `leaves out the kernel's parameter '${parameter.name}'`, hint);
     }

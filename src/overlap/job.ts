@@ -211,6 +211,12 @@ export interface JobDefinition<
    * Default `'error'`.
    */
   readonly remainder?: 'error' | 'drop' | 'partial';
+  /**
+   * The array that says which rows are kept: the kernel writes a number for each row, and where it is 0, the row is left
+   * out of all outputs. These have a row for each row of input then (no `ratio`), and what is kept stays in its order.
+   * Default: all are.
+   */
+  readonly keep?: WritableNames<S>;
   readonly launch?:
     | LaunchShape
     | ((chunk: ChunkContext) => { readonly grid: Extent; readonly block: Extent });
@@ -232,6 +238,7 @@ export interface AnyDefinition {
   readonly offset?: string;
   readonly rows?: string;
   readonly remainder?: 'error' | 'drop' | 'partial';
+  readonly keep?: string;
   readonly launch?:
     | LaunchShape
     | ((chunk: ChunkContext) => { readonly grid: Extent; readonly block: Extent });

@@ -16,9 +16,9 @@ import { count } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { problem } from '../diagnostics/problem.ts';
 import type { Kernel, LaunchArguments, Schema } from '../kernel/kernel.ts';
-import { bytesOf } from '../kernel/layout.ts';
 
 import { type BoundJob, launchOf, lengthsOf, rowBytes, rowsKept, volume } from './chunks.ts';
+import { countKept, keptRows } from './kept-rows.ts';
 import { readState } from './kept-state.ts';
 import type { Meter } from './meter.ts';
 import type { ChunkReport } from './options.ts';
@@ -34,7 +34,8 @@ export interface LoopContext {
   readonly meter: Meter;
   /** Aborted to stop everything, by the caller or by a slot that failed. */
   readonly stop: AbortController;
-  readonly onRows: (rows: number) => void;
+  /** So many rows more are written; `kept`, of those that are kept, where not all are. */
+  readonly onRows: (rows: number, kept?: number) => void;
   readonly onChunk?: ((chunk: Omit<ChunkReport, 'pass'>) => void) | undefined;
   /** Keeps what accumulators hold, whenever that is due; undefined where nothing is kept of them. */
   readonly keep?: { readonly isDue: () => boolean; readonly state: (state: Uint8Array) => void } | undefined;
@@ -362,22 +363,30 @@ class Loop {
 
   async #write(slot: Slot, rows: number): Promise<void> {
     if (rows === 0) return;
-    const outputs = this.#job.outputs.filter(({ sink }) => !(sink instanceof PinnedSink));
-    if (outputs.length > 0) {
-      const lengths = lengthsOf(this.#job, rows);
+    const { keep } = this.#job.definition;
+    const lengths = lengthsOf(this.#job, rows);
+    const mask = keep === undefined ? undefined : slot.host(keep, lengths[keep]!);
+    const kept = mask && countKept(mask);
+    const outputs = this.#job.outputs.filter(
+      ({ name, sink }) => name !== keep && !(sink instanceof PinnedSink),
+    );
+    const partOf = (name: string) => {
+      const all = slot.host(name, lengths[name]!);
+      return mask === undefined ? all : keptRows(all, mask);
+    };
+    if (outputs.length > 0 && kept !== 0) {
       await this.#context.meter.time(
         'write',
         async () => {
-          const ended = await Promise.allSettled(
-            outputs.map(({ name, sink }) => sink.write(slot.host(name, lengths[name]!))),
-          );
+          const ended = await Promise.allSettled(outputs.map(({ name, sink }) => sink.write(partOf(name))));
           for (const one of ended) if (one.status === 'rejected') throw one.reason;
         },
-        () => outputs.reduce((sum, { name, element }) => sum + lengths[name]! * bytesOf(element), 0),
+        () =>
+          outputs.reduce((sum, output) => sum + (kept ?? rowsOut(rows, output.ratio)) * rowBytes(output), 0),
       );
     }
     const { meter } = this.#context;
     this.#tuner.complete(rows, meter.elapsed, () => meter.busy());
-    this.#context.onRows(rows);
+    this.#context.onRows(rows, kept);
   }
 }

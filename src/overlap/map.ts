@@ -4,6 +4,7 @@ import type { AnyFunction } from '../diagnostics/source.ts';
 import type { Cuda } from '../kernel/cuda.ts';
 import { type AnyDefinition, type Job, job } from './job.ts';
 import {
+  type ElementNames,
   type HostArrayOf,
   quoted,
   type ResultNames,
@@ -16,14 +17,23 @@ import {
 import type { StreamPart } from './stream.ts';
 
 /** The outputs of a map. A single value is the schema's first entry alone; see `ResultNames`. */
-export type MapOutputs<S extends RowSchema, R> = {
-  readonly [K in ResultNames<S, R>]: HostArrayOf<S[K]>;
+export type MapOutputs<S extends RowSchema, R, M extends string = never> = {
+  readonly [K in Exclude<ResultNames<S, R>, M>]: HostArrayOf<S[K]>;
 };
 
+/** What `map` takes beside. */
+export interface MapOptions<S extends RowSchema, M extends string = never> extends RowOptions<S> {
+  /**
+   * The result that says whether the row is kept: where it is 0 or false, the row is left out of the other results.
+   * Default: all rows are kept.
+   */
+  readonly keep?: M;
+}
+
 /** What the stream of a map gives at a time: an array where the function gives a single value, else an object of them. */
-export type MapPart<S extends RowSchema, R> = R extends number | bigint | boolean
+export type MapPart<S extends RowSchema, R, M extends string = never> = R extends number | bigint | boolean
   ? MapOutputs<S, R>[keyof MapOutputs<S, R>]
-  : StreamPart<MapOutputs<S, R>>;
+  : StreamPart<MapOutputs<S, R, M>>;
 
 /** What `map` is. */
 export type DeclareMap =
@@ -52,22 +62,29 @@ export type DeclareMap =
    *   inputs: { x: { edge: 'clamp' } },
    * });
    *
+   * // Some of the rows: those whose `kept` is true.
+   * export const late = map({ y: 'f32', kept: 'u8', x: 'f32' }, ({ x }) => ({ y: x, kept: x > 15 }), { keep: 'kept' });
+   *
    * @throws WarpstageError WS5007 for a schema without an input or with an entry that no row has, WS1010 for an
    * entry that cannot be read, WS1001 for a function whose text cannot be parsed
    */
-  <const S extends RowSchema, R extends RowResult<S>>(
+  <const S extends RowSchema, R extends RowResult<S>, const M extends ElementNames<S> = never>(
     schema: S,
     fn: (data: RowData<S>, cuda: Cuda) => R,
-    options?: RowOptions<S>,
-  ) => Job<Record<never, never>, MapOutputs<S, R>, MapPart<S, R>>;
+    options?: MapOptions<S, M>,
+  ) => Job<Record<never, never>, MapOutputs<S, R, M>, MapPart<S, R, M>>;
 
 /** `map()`, as start.ts gives it away. */
-export function map<const S extends RowSchema, R extends RowResult<S>>(
+export function map<
+  const S extends RowSchema,
+  R extends RowResult<S>,
+  const M extends ElementNames<S> = never,
+>(
   schema: S,
   fn: (data: RowData<S>, cuda: Cuda) => R,
-  options: RowOptions<S> = {},
-): Job<Record<never, never>, MapOutputs<S, R>, MapPart<S, R>> {
-  const given = options as RowOptions<RowSchema>;
+  options: MapOptions<S, M> = {},
+): Job<Record<never, never>, MapOutputs<S, R, M>, MapPart<S, R, M>> {
+  const given = options as MapOptions<RowSchema, string>;
   const rows = new RowFunction('map', schema, fn as AnyFunction);
   const first = quoted(rows.results[0]!.name);
   const kernel = rows.kernel(
@@ -85,8 +102,15 @@ export function map<const S extends RowSchema, R extends RowResult<S>>(
     ...(options.description === undefined ? {} : { description: options.description }),
     kernel,
     inputs: rows.declareInputs(given.inputs),
-    outputs: Object.fromEntries(rows.results.map(({ name }) => [name, {}])),
+    outputs: Object.fromEntries(
+      rows.results.filter(({ name }) => name !== given.keep).map(({ name }) => [name, {}]),
+    ),
+    ...(given.keep === undefined ? {} : { keep: given.keep }),
     settings: rows.declareSettings(given.settings),
   };
-  return job(definition as never) as unknown as Job<Record<never, never>, MapOutputs<S, R>, MapPart<S, R>>;
+  return job(definition as never) as unknown as Job<
+    Record<never, never>,
+    MapOutputs<S, R, M>,
+    MapPart<S, R, M>
+  >;
 }

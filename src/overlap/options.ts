@@ -221,6 +221,8 @@ export interface JobReport {
   readonly rows: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
+  /** Of `rows`, those that are in the outputs. Only of jobs that `keep` some. */
+  readonly keptRows?: number;
   /**
    * What a former run had written, counted in `rows` and `totalRows` but in nothing else: its chunks, and the rows
    * of input and bytes of output that these are. Only with `resume`.

@@ -124,8 +124,8 @@ export class OpenOutputs implements Outputs {
   }
 
   /** All outputs of one more chunk were written. */
-  written(rows: number): void {
-    this.#journal?.written(rows);
+  written(rows: number, kept?: number): void {
+    this.#journal?.written(rows, kept);
   }
 
   /** Opens the sink of an output; without a destination, in memory. */

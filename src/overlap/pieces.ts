@@ -46,6 +46,7 @@ export function inPieces(job: BoundJob): Pieces | null {
     return null;
   if (!plan.auto.chunk || !plan.auto.depth || rows === undefined) return null;
   if (accumulators.length > 0 || inputs.length === 0 || outputs.length === 0) return null;
+  if (definition.keep !== undefined) return null;
   if (typeof definition.launch === 'function' || inputs.some(({ halo }) => halo > 0)) return null;
   const granularity = granularityOf(outputs);
   const bytesOfRow =

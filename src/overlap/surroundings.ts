@@ -39,8 +39,8 @@ export interface Outputs {
   /** Rows that the next run need not compute. */
   readonly keptRows: number;
   open(data: OutputData | undefined, about: OutputShape): Promise<Sink>;
-  /** All outputs of one more chunk were written. */
-  written(rows: number): void;
+  /** All outputs of one more chunk were written; `kept`: of its rows, those that are kept, where not all are. */
+  written(rows: number, kept?: number): void;
   /** Everything was written. `origin`: what it comes from, where that is noted. */
   publish(
     shapes: ReadonlyMap<Sink, readonly number[]>,

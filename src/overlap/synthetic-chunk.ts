@@ -12,6 +12,7 @@ import { type ArraysOfChunk, launchOf, lengthsOf, volume } from './chunks.ts';
 import { constantArray } from './constants.ts';
 import { isOperand } from './input-data.ts';
 import type { AnyDefinition, ArrayDeclaration, Job, SettingValue, TypedArray } from './job.ts';
+import { writtenArrays } from './kept-rows.ts';
 import { granularityOf } from './plan.ts';
 import { type Settings, settingNames, settingValues, Widths } from './settings.ts';
 
@@ -60,7 +61,7 @@ class Synthesis {
         halo: before + after,
       }),
     );
-    const outputs = Object.entries(definition.outputs ?? {}).map(
+    const outputs = Object.entries(writtenArrays(definition)).map(
       ([name, { ratio = [1, 1] as const, width }]) => ({
         name,
         width: this.#widths.of(name, width),

@@ -264,6 +264,7 @@ class WholeRun {
         elapsed: this.#meter.elapsed - began,
       });
       let rows = begin.rows;
+      let kept = begin.kept ?? 0;
       const outputs = this.#outputs;
       const context = {
         meter: this.#meter,
@@ -271,9 +272,10 @@ class WholeRun {
         keep: binding.job.isKept
           ? { isDue: () => outputs.isStateDue!, state: (state: Uint8Array) => outputs.keepState!(state) }
           : undefined,
-        onRows: (more: number) => {
+        onRows: (more: number, keptOfThem?: number) => {
           rows += more;
-          this.#outputs.written(more);
+          kept += keptOfThem ?? 0;
+          this.#outputs.written(more, keptOfThem);
           this.#options.onProgress?.(progress(rows));
         },
       };
@@ -305,23 +307,36 @@ class WholeRun {
       }
       signal.throwIfAborted();
       const { plan } = passed;
+      const { keep } = job.definition;
+      const bytesOut =
+        keep === undefined
+          ? binding.outputBytes(passed.rows) - binding.outputBytes(before)
+          : binding.outputBytes(kept) - binding.outputBytes(begin.kept ?? 0);
       this.#report = {
         ...this.#report,
         rows: passed.rows - first,
         totalRows: binding.totalRows,
         bytesIn: this.#report.bytesIn + (passed.rows - before) * binding.inputRowBytes,
-        bytesOut: this.#report.bytesOut + binding.outputBytes(passed.rows) - binding.outputBytes(before),
+        bytesOut: this.#report.bytesOut + bytesOut,
+        ...(keep === undefined ? {} : { keptRows: kept }),
         chunks: passed.chunks,
         chunkRows: plan.chunkRows,
         chunkBytes: plan.chunkBytes,
         depth: plan.depth,
         chosen: { auto: plan.auto, steps: passed.steps },
-        ...(this.#options.resume ? { resumed: this.#resumed(begin, binding.outputBytes(begin.rows)) } : {}),
+        ...(this.#options.resume
+          ? {
+              resumed: this.#resumed(
+                begin,
+                binding.outputBytes(keep === undefined ? begin.rows : (begin.kept ?? 0)),
+              ),
+            }
+          : {}),
       };
       const { finish } = job.definition;
       const value =
         finish === undefined ? results : finish(results, { ...binding.context, rows: passed.rows });
-      return { value, shapes: binding.shapes(passed.rows) };
+      return { value, shapes: binding.shapes(keep === undefined ? passed.rows : kept) };
     } finally {
       signal.removeEventListener('abort', release);
       for (const resident of residents) await resident.free();

@@ -15,8 +15,8 @@ export const mutations = [
       },
       {
         name: 'the check leaves out the chunks',
-        from: '[rows, chunks, ...sums]',
-        to: '[rows, ...sums]',
+        from: '.update([rows, chunks, ',
+        to: '.update([rows, ',
         why: 'a damaged count of chunks is believed',
       },
       {

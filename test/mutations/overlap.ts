@@ -396,4 +396,77 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/overlap/kept-rows.ts',
+    ['test/overlap/keep.test.ts'],
+    [
+      {
+        name: 'rows that are kept stay where they were',
+        from: 'if (end !== first) data.copyWithin(end * width, first * width, row * width);',
+        to: '',
+        why: 'the first rows are written, whichever were kept',
+      },
+      {
+        name: 'rows of several numbers move as one number',
+        from: 'data.copyWithin(end * width, first * width, row * width)',
+        to: 'data.copyWithin(end, first, row)',
+        why: 'rows are made of numbers of others',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/loop.ts',
+    ['test/overlap/keep.test.ts'],
+    [
+      {
+        name: 'what says which rows are kept is written',
+        from: 'return mask === undefined ? all : keptRows(all, mask);',
+        to: 'return all;',
+        why: 'a filter leaves all rows in its outputs',
+      },
+      {
+        name: 'a chunk of which nothing is kept is written',
+        from: 'if (outputs.length > 0 && kept !== 0) {',
+        to: 'if (outputs.length > 0) {',
+        why: 'who takes parts gets some that are empty',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/pieces.ts',
+    ['test/overlap/keep.test.ts'],
+    [
+      {
+        name: 'rows that are left out go from file to file',
+        from: 'if (definition.keep !== undefined) return null;',
+        to: '',
+        why: 'a large file is written whole, with its mask nowhere',
+        equivalent: 'the mask has no place in a file, and all outputs must have one',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/bind.ts',
+    ['test/overlap/keep.test.ts'],
+    [
+      {
+        name: 'a header says the rows of the input',
+        from: 'const shapeKnown = kept !== undefined && definition.keep === undefined;',
+        to: 'const shapeKnown = kept !== undefined;',
+        why: 'a .npy file announces rows that were left out',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/journal/resume-run.ts',
+    ['test/overlap/keep.test.ts'],
+    [
+      {
+        name: 'a journal counts rows that were left out',
+        from: 'sizeOf(elementsOf(kept ?? rows))',
+        to: 'sizeOf(elementsOf(rows))',
+        why: 'a filter that was stopped cannot go on',
+      },
+    ],
+  ),
 ];

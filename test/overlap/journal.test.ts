@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 const at = (name: string) => join(directory, name);
 const open = () =>
-  Journal.open({ kind: 'test' }, [{ path: at('y.bin'), bytesOf: (rows) => rows }]).then((journal) => {
+  Journal.open({ kind: 'test' }, [{ path: at('y.bin'), bytesOf: ({ rows }) => rows }]).then((journal) => {
     if (!existsSync(at('.y.bin.partial'))) writeFileSync(at('.y.bin.partial'), new Uint8Array(100));
     return journal;
   });
@@ -62,7 +62,9 @@ test('has its first line on the disk before there is another', async () => {
   const operations = new FileOperations((name) => done.push(name));
   await operations.replace();
   try {
-    const journal = await Journal.open({ kind: 'test' }, [{ path: at('y.bin'), bytesOf: (rows) => rows }]);
+    const journal = await Journal.open({ kind: 'test' }, [
+      { path: at('y.bin'), bytesOf: ({ rows }) => rows },
+    ]);
     expect(done.filter((name) => /write|sync/.test(name))).toEqual(['writeFile', 'datasync']);
     await journal.remove();
   } finally {
@@ -118,7 +120,10 @@ test('counts what was written before a flush, and keeps every line that it had',
 });
 
 test('has all of its outputs to itself', async () => {
-  const target = (name: string) => ({ path: at(name), bytesOf: (rows: number) => rows });
+  const target = (name: string) => ({
+    path: at(name),
+    bytesOf: ({ rows }: { readonly rows: number }) => rows,
+  });
   const journal = await Journal.open({ kind: 'test' }, [target('y.bin'), target('z.bin')]);
   const other = () => Journal.open({ kind: 'test' }, [target('x.bin'), target('z.bin')]);
   await expectFailure(other(), 'WS5011', 'z.bin is being written by another process');

@@ -16,8 +16,8 @@ import { type Facts, headLine, type JournalText, type Mark, nothingWritten, read
 export interface Target {
   /** Where it is to appear, as it was given. */
   readonly path: string;
-  /** How many bytes its file has when so many rows of input are through. */
-  readonly bytesOf: (rows: number) => number;
+  /** How many bytes its file has when so much is through. */
+  readonly bytesOf: (mark: Mark) => number;
 }
 
 /** What a former run left. */
@@ -58,7 +58,7 @@ export async function formerRun(
   const differences = differencesOf(text.facts, facts, mend);
   if (differences.length > 0) throw new WarpstageError(differences);
   for (const [i, target] of targets.entries()) {
-    const expected = bytesAt(target, text.lines.at(-1)!.noted.rows);
+    const expected = bytesAt(target, text.lines.at(-1)!.noted);
     if (sizes[i]! >= expected) continue;
     throw problem(
       'WS5013',
@@ -69,9 +69,9 @@ export async function formerRun(
   return await intactPart(text, partials, targets, states);
 }
 
-/** Bytes of an output's file when so many rows are through. */
-export function bytesAt({ bytesOf }: Target, rows: number): number {
-  return rows === 0 ? 0 : bytesOf(rows);
+/** Bytes of an output's file when so much is through. */
+export function bytesAt({ bytesOf }: Target, mark: Mark): number {
+  return mark.rows === 0 ? 0 : bytesOf(mark);
 }
 
 /** As far as every output, and the state, has the checksums that it was written with: what is damaged is computed again. */
@@ -85,7 +85,7 @@ async function intactPart(
   const found: (readonly Checksum[])[] = [];
   for (const [i, target] of targets.entries()) {
     const sums = lines.slice(0, intact).map(({ noted }) => ({
-      bytes: bytesAt(target, noted.rows),
+      bytes: bytesAt(target, noted),
       sum: noted.rows === 0 ? new Checksum().value : noted.sums[i],
     }));
     const checksums = await readOwn(partials[i]!, (file) => intactSums(file, sums));

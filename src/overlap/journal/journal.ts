@@ -80,7 +80,7 @@ export class Journal {
     former: Former,
     states: StateFiles | undefined,
   ) {
-    const begin = { rows: former.mark.rows, chunks: former.mark.chunks };
+    const begin = markOf(former.mark);
     this.#path = path;
     this.#partials = partials;
     this.#release = release;
@@ -111,7 +111,7 @@ export class Journal {
       const file = await openText(path, found?.length, facts);
       const former = found ?? beginning(facts, targets);
       const places = targets.map((target, i) => {
-        const bytes = bytesAt(target, former.mark.rows);
+        const bytes = bytesAt(target, former.mark);
         return [target.path, { path: partials[i]!, bytes, checksum: former.checksums[i]! }] as const;
       });
       return new Journal(path, new Map(places), release, file, former, states);
@@ -141,10 +141,16 @@ export class Journal {
    *
    * @throws what a flush in the meantime failed with
    */
-  written(rows: number): void {
+  written(rows: number, kept?: number): void {
     if (this.#failure !== undefined) throw this.#failure.cause;
     const sums = [...this.#partials.values()].map(({ checksum }) => checksum.value);
-    this.#written = { rows: this.#written.rows + rows, chunks: this.#written.chunks + 1, sums };
+    const before = this.#written;
+    this.#written = {
+      rows: before.rows + rows,
+      chunks: before.chunks + 1,
+      ...(kept !== undefined && { kept: (before.kept ?? 0) + kept }),
+      sums,
+    };
     if (this.#states === undefined) this.#schedule();
   }
 
@@ -257,8 +263,13 @@ export class Journal {
     this.#position += line.length;
     this.#lines++;
     if (this.#kept === kept) this.#kept = undefined;
-    this.#noted = { rows: noted.rows, chunks: noted.chunks };
+    this.#noted = markOf(noted);
   }
+}
+
+/** What a line says, without its checksums. */
+function markOf({ rows, chunks, kept }: Mark): Mark {
+  return { rows, chunks, ...(kept !== undefined && { kept }) };
 }
 
 /**

@@ -13,7 +13,7 @@ import { encodingOf, outputFile } from '../outputs.ts';
 import { rowsOut } from '../plan.ts';
 import { contentFact, factsOf, fileFact, nameOfFact } from './facts.ts';
 import { baseOfPass, finalOf } from './journal.ts';
-import type { Begin } from './text.ts';
+import type { Begin, Mark } from './text.ts';
 
 /** Keeps a journal, and leaves out of the inputs what a former run has written the outputs of. */
 export async function resumeRun(
@@ -56,7 +56,7 @@ export async function resumeRun(
       element,
       shape,
     );
-    return { path: file, bytesOf: (rows: number) => sizeOf(elementsOf(rows)) };
+    return { path: file, bytesOf: ({ rows, kept }: Mark) => sizeOf(elementsOf(kept ?? rows)) };
   });
   const [first] = destinations.values();
   const name = typeof resume === 'string' ? resume : outputFile(first as string | OutputFile).file;

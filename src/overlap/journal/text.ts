@@ -14,6 +14,8 @@ export type Facts = Readonly<Record<string, string>>;
 export interface Mark {
   readonly rows: number;
   readonly chunks: number;
+  /** Rows that the outputs have, where these are some of them. */
+  readonly kept?: number | undefined;
 }
 
 /** Where a run begins, and what its accumulators held there. */
@@ -51,13 +53,13 @@ export function headLine(facts: Facts): string {
 
 /** A line that says what is written. */
 export function markLine(noted: Noted): string {
-  const { rows, chunks, sums } = noted;
-  return `${JSON.stringify({ rows, chunks, sums, check: checkOf(noted) })}\n`;
+  const { rows, chunks, kept, sums } = noted;
+  return `${JSON.stringify({ rows, chunks, kept, sums, check: checkOf(noted) })}\n`;
 }
 
-function checkOf({ rows, chunks, sums }: Noted): string {
+function checkOf({ rows, chunks, kept, sums }: Noted): string {
   return createHash('sha256')
-    .update([rows, chunks, ...sums].join(' '))
+    .update([rows, chunks, ...(kept === undefined ? [] : [`kept ${kept}`]), ...sums].join(' '))
     .digest('hex')
     .slice(0, 8);
 }
@@ -86,9 +88,9 @@ function parse(line: Uint8Array): unknown {
 }
 
 function notedOf(value: unknown): Noted | undefined {
-  const { rows, chunks, sums, check } = (value ?? {}) as Partial<Noted & { check: string }>;
+  const { rows, chunks, kept, sums, check } = (value ?? {}) as Partial<Noted & { check: string }>;
   if (rows === undefined || chunks === undefined || !Array.isArray(sums)) return undefined;
-  const noted: Noted = { rows, chunks, sums };
+  const noted: Noted = { rows, chunks, ...(kept !== undefined && { kept }), sums };
   return check === checkOf(noted) ? noted : undefined;
 }
 

@@ -49,6 +49,14 @@ export function checkSharded(definition: AnyDefinition, outputs: readonly (Outpu
     const why = accumulators.length > 0 ? `accumulators (${accumulators.join(', ')})` : 'a value';
     throw problem('WS5007', `the work cannot be cut: it gives ${why}, and not outputs alone`, 'run it whole');
   }
+  if (definition.keep !== undefined) {
+    const message = 'the work cannot be cut: how many rows a piece keeps is known when it has run';
+    throw problem(
+      'WS5007',
+      message,
+      'run it whole, or have it write which rows it keeps, and keep them in a second job',
+    );
+  }
   for (const data of outputs) {
     const path = typeof data === 'string' ? data : data !== undefined && 'file' in data ? data.file : '-';
     if (path !== '-') continue;

@@ -292,7 +292,7 @@ async function openDirectly(path: string, isPipe: boolean, options: FileSinkOpti
 export function needsShape(name: string): Error {
   return problem(
     'WS5006',
-    `${name} cannot be written in this format: its header comes first, and the length of the input is known only at its end`,
+    `${name} cannot be written in this format: its header comes first, and how many rows there are is known only at the end`,
     'write raw elements, or write to a file',
   );
 }
