@@ -64,7 +64,7 @@ const chunks = [
   ['model', model],
   ['timeline', ['timeline/read-trace', 'cli/write-trace']],
   ['host', ['host/index']],
-  ['queue', ['cli/run-queue', 'queue/worker', 'overlap/shards/describe-cut']],
+  ['queue', ['cli/run-queue', 'queue/worker', 'overlap/shards/reductions']],
   ['editor', ['checker/static/index']],
 ];
 

@@ -11,10 +11,13 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import { packageVersion } from '../diagnostics/package-version.ts';
 import { problem, unreadable } from '../diagnostics/problem.ts';
 import { placeOf } from '../files/place.ts';
+import type { Job } from '../overlap/job.ts';
 import type { RunOptions } from '../overlap/options.ts';
+import { jobsOf } from '../overlap/sequence.ts';
 import { type CutWork, describeCut } from '../overlap/shards/describe-cut.ts';
-import { merge, piecesBeside } from '../overlap/shards/merge.ts';
+import { merge, piecesBeside, removePieces } from '../overlap/shards/merge.ts';
 import { piecePath, readPiece } from '../overlap/shards/piece.ts';
+import { accumulatorPath, combinePieces, isReduction } from '../overlap/shards/reductions.ts';
 import { Connection } from '../queue/connection.ts';
 import {
   type Deal,
@@ -39,13 +42,15 @@ import { usageError } from './failure.ts';
 import { openDevices } from './open-device.ts';
 import { Progress } from './progress.ts';
 import { addressIfAny, urlVariable, usually } from './queue-options.ts';
-import { valueJson } from './value-text.ts';
+import { valueJson, valueText } from './value-text.ts';
 import type { Settings } from './values.ts';
 
 /** The options of `warpstage run` that a queue has, and those that go with it. */
 export interface QueueRunOptions {
   readonly queue?: string | true;
   readonly pieces?: number;
+  /** What the pieces of a reduction are named after. */
+  readonly journal?: string;
   readonly tries?: number;
   readonly ackWait?: number;
   readonly patience: number;
@@ -69,11 +74,12 @@ export interface QueueRunOptions {
 }
 
 /** Options that say how one process runs: a queue has many. */
-const ofOneProcess = ['shard', 'resume', 'journal', 'trace', 'stages', 'log', 'maxMemory'] as const;
+const ofOneProcess = ['shard', 'resume', 'trace', 'stages', 'log', 'maxMemory'] as const;
 
 /** Bytes of input that make a piece, and pieces at most, where nobody says. */
 const usualPiece = { bytes: 2 ** 26, most: 1000 } as const;
 const usualTries = 5;
+const usualChunk = '4MiB';
 /** Processes beside a server of the command's own. */
 const usualWorkers = 2;
 
@@ -108,8 +114,19 @@ export async function runOverQueue(
     throw unreadable(modulePath, cause);
   });
   const input = absoluteInput(files.inputs as DealtInput);
-  const outputs = files.destinations.map(absolute);
-  const cut = await describe(named, input, outputs, options, signal);
+  const journal = journalOf(named, options);
+  const outputs =
+    journal === undefined
+      ? files.destinations.map(absolute)
+      : accumulatorsOf(named).map((name) => ({ file: accumulatorPath(journal, name) }));
+  const chunk = chunkOf(journal, options);
+  const cut = await describe(
+    named,
+    input,
+    journal === undefined ? outputs : undefined,
+    { ...options, ...(chunk === undefined ? {} : { chunk }) },
+    signal,
+  );
   const of = await countPieces(outputs, cut, options.pieces);
   const there = await piecesThere(outputs, of, cut);
   const missing = Array.from({ length: of }, (_, i) => i + 1).filter((n) => !there.has(n));
@@ -117,7 +134,7 @@ export async function runOverQueue(
   const names = namesOf(
     idOfOutputs(await Promise.all(outputs.map(async ({ file }) => (await placeOf(file)).path))),
   );
-  const { column, nulls, convert, rows, chunk, depth } = options;
+  const { column, nulls, convert, rows, depth } = options;
   const deal: Deal = {
     ...{
       run: randomUUID(),
@@ -128,7 +145,7 @@ export async function runOverQueue(
     },
     ...{ input, outputs, settings: settingsAsText(options.set ?? {}) },
     ...Object.fromEntries(
-      Object.entries({ column, nulls, convert, rows, chunk, depth }).filter(
+      Object.entries({ column, nulls, convert, rows, chunk, depth, journal }).filter(
         ([, value]) => value !== undefined,
       ),
     ),
@@ -159,16 +176,44 @@ export async function runOverQueue(
   if (dealt.failed.length > 0) throw failure(dealt.failed, of);
   const { fsync, clobber: overwrite, checksum } = options;
   let bytes = 0;
-  for (const output of outputs)
-    bytes += (await merge(output, { fsync, overwrite, checksum, remove: true, signal })).bytes;
+  let value: unknown = {};
+  if (journal === undefined) {
+    for (const output of outputs)
+      bytes += (await merge(output, { fsync, overwrite, checksum, remove: true, signal })).bytes;
+  } else {
+    value = await combinePieces(named.work as Job, journal, cut.context, signal);
+    for (const { file } of outputs) await removePieces(file);
+    if (!options.json) context.terminal.output.write(`${valueText(value)}\n`);
+  }
   const report = {
     ...{ job: named.name, wall: performance.now() - began, rows: cut.rows },
     ...{ bytesIn: cut.bytes, bytesOut: bytes, pieces: of, before: there.size },
     ...{ workers: Object.fromEntries(dealt.workers), retries: dealt.retries, repeated: dealt.repeated },
   };
   if (options.json)
-    context.terminal.output.write(`${valueJson({ value: {}, outputs: files.outputs, report })}\n`);
+    context.terminal.output.write(`${valueJson({ value, outputs: files.outputs, report })}\n`);
   else if (!options.quiet) errors.write(`\n${reportLines(report).join('\n')}\n`);
+}
+
+/** What the pieces of a reduction are named after; undefined for a job that writes outputs. */
+function journalOf({ name, work }: NamedWork, { journal }: QueueRunOptions): string | undefined {
+  const isReducing = jobsOf(work).length === 1 && isReduction(jobsOf(work)[0]!.definition);
+  if (!isReducing && journal === undefined) return undefined;
+  if (!isReducing) throw usageError(`--journal is for reductions, and ${name} is none`, 'leave it out');
+  if (journal !== undefined) return resolve(journal);
+  throw usageError(
+    `${name} has no output that its pieces could lie beside`,
+    'say where they lie: --journal sums, for sums.….1-of-10',
+  );
+}
+
+function accumulatorsOf({ work }: NamedWork): string[] {
+  return Object.keys(jobsOf(work)[0]!.definition.accumulators!);
+}
+
+/** The chunk of a reduction is the same on all machines, as what accumulators hold may depend on it. */
+function chunkOf(journal: string | undefined, { chunk }: QueueRunOptions): number | string | undefined {
+  return chunk ?? (journal === undefined ? undefined : usualChunk);
 }
 
 function absolute({ file, ...about }: DealtFile): DealtFile {
@@ -184,14 +229,15 @@ function absoluteInput(input: DealtInput): DealtInput {
 async function describe(
   { work }: NamedWork,
   input: DealtInput,
-  outputs: readonly DealtFile[],
+  outputs: readonly DealtFile[] | undefined,
   options: QueueRunOptions,
   signal: AbortSignal,
 ): Promise<CutWork> {
   await using opened = await openDevices('cpu', { threads: 1 });
   const device = opened.participants.map((one) => one.device);
   return await describeCut(work, {
-    ...{ input, output: outputs, device, signal },
+    ...{ input, device, signal },
+    ...(outputs === undefined ? {} : { output: outputs }),
     ...(options.set === undefined ? {} : { settings: options.set }),
     ...(options.convert === undefined ? {} : { convert: options.convert }),
     ...(options.rows === undefined ? {} : { rows: options.rows }),

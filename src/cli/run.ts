@@ -87,7 +87,7 @@ export function runCommand(context: CommandContext): Command {
     )
     .option(
       '--journal <name>',
-      'as --resume, with what is kept beside this name: for reductions, which have no output to lie beside',
+      'as --resume, with what is kept beside this name: for reductions, which have no output to lie beside; also with --queue',
     )
     .option(
       '--shard <n/t>',

@@ -9,6 +9,7 @@ import { dirname, relative, sep } from 'node:path';
 import type { Command } from 'commander';
 import { counted } from '../diagnostics/count.ts';
 import { problem, unreadable } from '../diagnostics/problem.ts';
+import type { Job } from '../overlap/job.ts';
 import type { RunOptions } from '../overlap/options.ts';
 import type { Connection } from '../queue/connection.ts';
 import { type Deal, filesOfInput, settingsOfText, sumOfModule } from '../queue/deal.ts';
@@ -115,7 +116,7 @@ async function prepare(deal: Deal, folder: string, device: readonly Device[]): P
   const { convert, rows, chunk, depth, fsync } = deal;
   const options: RunOptions = {
     input: deal.input,
-    output: deal.outputs,
+    ...(deal.journal === undefined ? { output: deal.outputs } : {}),
     device,
     settings: settingsOfText(deal.settings),
     ...(convert === undefined ? {} : { convert }),
@@ -134,6 +135,12 @@ async function prepare(deal: Deal, folder: string, device: readonly Device[]): P
       `${differing} is ${cut.work[differing] ?? 'not there'} here, and ${deal.work[differing] ?? 'not there'} where the run began`,
       'give all machines the same files, and start this worker anew',
     );
+  }
+  const { journal } = deal;
+  if (journal !== undefined) {
+    const { reducePiece } = await import('../overlap/shards/reductions.ts');
+    return (piece, signal) =>
+      reducePiece(work as Job, { ...options, signal }, { shard: [piece, deal.of], journal, work: deal.work });
   }
   return async (piece, signal) => {
     await run(work, { ...options, shard: [piece, deal.of], signal });

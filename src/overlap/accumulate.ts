@@ -99,6 +99,22 @@ export class Accumulator {
   }
 }
 
+/** What parts of a reduction have found, each on its own, combined in their order. */
+export function combineParts(
+  { combine = 'sum' }: AccumulatorDeclaration,
+  parts: readonly TypedArray[],
+): TypedArray {
+  const fold = (typeof combine === 'function' ? combine : folds[combine as keyof typeof folds]) as Fold;
+  const [first, ...others] = parts as [TypedArray, ...TypedArray[]];
+  const result = first.slice();
+  for (let i = 0; i < result.length; i++) {
+    let value: ElementValue = first[i]!;
+    for (const other of others) value = fold(value, other[i]!);
+    setElement(result, i, value);
+  }
+  return result;
+}
+
 /**
  * Refuses accumulators that several devices cannot have: what each of them found must be combined, and
  * only the job knows how.

@@ -31,7 +31,10 @@ export interface Deal {
   readonly moduleSum: string;
   readonly job: string;
   readonly input: DealtInput;
+  /** Of a reduction, what the pieces of its accumulators are named after. */
   readonly outputs: readonly DealtFile[];
+  /** Of a reduction, what these names begin with. */
+  readonly journal?: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly column?: readonly string[];
   readonly nulls?: number;
@@ -156,6 +159,7 @@ export function parseDeal(text: string): Deal | undefined {
     isText(deal.module) &&
     isText(deal.moduleSum) &&
     isText(deal.job) &&
+    (deal.journal === undefined || isText(deal.journal)) &&
     isInput(deal.input) &&
     isFiles(deal.outputs) &&
     isTexts(deal.settings) &&

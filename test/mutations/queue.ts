@@ -47,4 +47,20 @@ export const mutations = [
       why: 'passwords are in the logs of schedulers',
     },
   ]),
+  ...mutationsOf('src/overlap/shards/reductions.ts', long, [
+    {
+      name: 'what an accumulator begins with counts in each piece',
+      from: "shard[0] === 1 || typeof declaration.combine === 'function'",
+      to: "shard[0] > 0 || typeof declaration.combine === 'function'",
+      why: 'a sum over a queue differs from that of one process by what it begins with',
+    },
+  ]),
+  ...mutationsOf('src/overlap/accumulate.ts', long, [
+    {
+      name: 'parts of a reduction are combined from the last to the first',
+      from: 'const [first, ...others] = parts as [TypedArray, ...TypedArray[]];',
+      to: 'const [first, ...others] = [...parts].reverse() as [TypedArray, ...TypedArray[]];',
+      why: 'a reduction whose order matters gives another value than its order says',
+    },
+  ]),
 ];

@@ -130,6 +130,71 @@ describe.runIf(hasServer)('with a server', () => {
     },
   );
 
+  long('reductions are combined in the order of their pieces, whoever computes them', async () => {
+    const folder = temporaryDirectory();
+    const at = (name: string) => join(folder, name);
+    writeFileSync(
+      at('x.f32'),
+      new Uint8Array(Float32Array.from({ length: 50_021 }, (_, i) => Math.sin(i)).buffer),
+    );
+    writeFileSync(
+      at('sums.ts'),
+      `import { job, kernel } from 'warpstage';
+      const k = kernel({ x: 'readonly f32[]', n: 'u32[]', sums: 'f32[]', least: 'i32[]', last: 'f32[]' }, ({ x, n, sums, least, last }, cuda) => {
+        const i = cuda.thisGrid().threadRank();
+        if (i >= x.length) return;
+        cuda.atomicAdd(n, 0, 1);
+        cuda.atomicMin(least, 0, 0 - (i % 97));
+        if (i % 256 !== 0) return;
+        let sum: f32 = 0;
+        for (let j = i; j < i + 256; j++) if (j < x.length) sum += x[j]!;
+        sums[cuda.blockIdx.x] += sum;
+        if (i === 0) last[0] = x[0]!;
+      });
+      export const sums = job({
+        kernel: k,
+        inputs: { x: {} },
+        accumulators: {
+          n: { combine: 'sum', initial: 1000 },
+          sums: { per: 'block' },
+          least: { combine: 'min' },
+          last: { combine: (a: number, b: number) => a * 3 + b },
+        },
+        finish: ({ n, sums, least, last }, { rows }) => ({ n: n[0], sum: sums[0], least: least[0], last: last[0], rows }),
+      });`,
+    );
+    const line = ['run', at('sums.ts'), at('x.f32'), '--json'];
+    const value = ({ text }: { readonly text: string }) =>
+      (JSON.parse(text) as { readonly value: object }).value;
+    const whole = await runHere(...line);
+    expect(whole.code, whole.stderr).toBe(0);
+    const refused = await runHere(...line, '--queue', server.url);
+    expect(refused.stderr).toContain('--journal sums');
+    const values: object[] = [];
+    for (const count of [1, 3]) {
+      const running = runHere(...line, '--queue', server.url, '--pieces', '7', '--journal', at('sums'));
+      await using connection = await connect(server.url);
+      await until(async () => (await connection.streams.streams.names(allPieces).next()).length > 0);
+      const worker = () =>
+        runHere('worker', server.url, '--within', folder, '--idle', '0.5s', '--threads', '2');
+      await Promise.all(Array.from({ length: count }, worker));
+      const ran = await running;
+      expect(ran.code, ran.stderr).toBe(0);
+      values.push(value(ran));
+    }
+    expect(values[0]).toEqual(values[1]);
+    const { n, least, rows } = value(whole) as Record<string, number>;
+    expect(values[0]).toMatchObject({ n, least, rows });
+    expect(n).toBe(51_021);
+    // Seven parts, in their order: Horner's rule in base 3.
+    const firsts = Array.from({ length: 7 }, (_, k) => Math.fround(Math.sin(Math.floor((50_021 * k) / 7))));
+    expect((values[0] as { last: number }).last).toBeCloseTo(
+      firsts.reduce((a, b) => a * 3 + b),
+      3,
+    );
+    expect(namesIn(folder).sort()).toEqual(['sums.ts', 'x.f32']);
+  });
+
   long('a worker refuses a module with another text, and files outside its folder', async () => {
     const folder = temporaryDirectory();
     const at = (name: string) => join(folder, name);

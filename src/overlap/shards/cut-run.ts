@@ -4,25 +4,21 @@ import type { BindRequest, Unopened } from '../bind.ts';
 import { filesOf } from '../input-data.ts';
 import type { AnyDefinition } from '../job.ts';
 import { dataFact, factsOf, nameOfFact } from '../journal/facts.ts';
+import type { Facts } from '../journal/text.ts';
 import { rowsOut } from '../plan.ts';
 import { checkSharded } from './cut.ts';
 
-/** Has the outputs be pieces, of the rows from the first to before the last, and the inputs begin there. */
-export async function cutRun(
+/** What a job over certain data is recognised by, wherever the data lies and however it is cut into pieces. */
+export async function factsOfCut(
   definition: AnyDefinition,
-  { job, shard, data, contents, destinations, head, convert, outputs: open }: BindRequest,
-  { inputs, outputs, shapes, plan: _, ...bound }: Unopened,
-  [begin, end]: readonly [begin: number, end: number],
-): Promise<void> {
-  checkSharded(
-    definition,
-    outputs.map(({ name }) => destinations.get(name)),
-  );
-  const work = await factsOf({
+  { data, contents, head, convert }: BindRequest,
+  { inputs, outputs, shapes, plan, ...bound }: Unopened,
+): Promise<Facts> {
+  return await factsOf({
     ...bound,
     definition,
-    // A short piece has shorter chunks.
-    chunkRows: undefined,
+    // A short piece has shorter chunks; what accumulators hold may depend on how long a full one is.
+    chunkRows: bound.accumulators.length > 0 ? plan.chunkRows : undefined,
     devices: 1,
     head,
     convert,
@@ -39,6 +35,23 @@ export async function cutRun(
       ...{ name, element, path: undefined, format: 'any', shape: shapes[i]! },
     })),
   });
+}
+
+/** Has the outputs be pieces, of the rows from the first to before the last, and the inputs begin there. */
+export async function cutRun(
+  definition: AnyDefinition,
+  request: BindRequest,
+  run: Unopened,
+  rows: readonly [begin: number, end: number],
+): Promise<void> {
+  const { job, shard, destinations, outputs: open } = request;
+  const { outputs, shapes } = run;
+  const [begin, end] = rows;
+  checkSharded(
+    definition,
+    outputs.map(({ name }) => destinations.get(name)),
+  );
+  const work = await factsOfCut(definition, request, run);
   open.cut!(
     new Map(
       outputs.map(({ name, element, width, ratio }, i) => [
@@ -51,6 +64,16 @@ export async function cutRun(
       ]),
     ),
   );
+  await skipTo(definition, request, run, rows);
+}
+
+/** Has the inputs begin at a row. */
+export async function skipTo(
+  _: AnyDefinition,
+  __: BindRequest,
+  { inputs }: Unopened,
+  [begin]: readonly [begin: number, end: number],
+): Promise<void> {
   if (begin === 0) return;
   for (const { reader, element, inPlace } of inputs)
     if (inPlace === undefined) await reader.skip(begin, element);

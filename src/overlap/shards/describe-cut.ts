@@ -1,16 +1,18 @@
 // What the pieces of a job over certain data say of themselves, without computing any: a run that ends where it would
 // begin to write. It finds as well what is wrong with the job, its settings and its inputs.
 
+import { checkCombinable } from '../accumulate.ts';
 import { rowBytes } from '../chunks.ts';
 import { inNode } from '../in-node.ts';
-import type { AnyDefinition, Job } from '../job.ts';
+import type { Job, JobContext } from '../job.ts';
 import type { Facts } from '../journal/text.ts';
 import type { RunOptions } from '../options.ts';
 import { granularityOf } from '../plan.ts';
 import type { Sequence } from '../sequence.ts';
-import type { Outputs, PieceOf } from '../surroundings.ts';
+import type { Outputs } from '../surroundings.ts';
 import { runWhole } from '../whole-run.ts';
-import { cutRun } from './cut-run.ts';
+import { cutRun, factsOfCut } from './cut-run.ts';
+import { isReduction } from './reductions.ts';
 
 /** Work that can be cut. */
 export interface CutWork {
@@ -21,6 +23,8 @@ export interface CutWork {
   readonly granularity: number;
   /** Bytes of the inputs, as the kernel has them. */
   readonly bytes: number;
+  /** What a reduction makes its value with. */
+  readonly context: JobContext & { readonly rows: number };
 }
 
 /** Ends the run that describes; no error. */
@@ -38,19 +42,21 @@ export async function describeCut(work: Job | Sequence, options: RunOptions): Pr
   const describing = {
     ...inNode,
     async cut(...[definition, request, run, rows]: Parameters<typeof cutRun>): Promise<void> {
-      let pieces: ReadonlyMap<string, PieceOf> | undefined;
-      const outputs = {
-        cut: (found: ReadonlyMap<string, PieceOf>) => {
-          pieces = found;
-        },
-      } as Outputs;
-      await cutRun(definition as AnyDefinition, { ...request, outputs }, run, rows);
+      if (!isReduction(definition)) {
+        // Refuses what cannot be cut.
+        const outputs = { cut: () => {} } as unknown as Outputs;
+        await cutRun(definition, { ...request, outputs }, run, [0, rows[1]]);
+      } else checkCombinable(definition);
       const bytes = run.inputs.reduce((sum, input) => sum + rows[1] * rowBytes(input), 0);
       throw new Described({
-        work: [...pieces!.values()][0]!.work,
+        work: await factsOfCut(definition, request, run),
         rows: rows[1],
         granularity: granularityOf(run.outputs),
         bytes,
+        context: {
+          ...{ settings: run.settings, rows: rows[1], chunkRows: run.plan.chunkRows },
+          lengths: Object.fromEntries([...run.constants].map(([name, { length }]) => [name, length])),
+        },
       });
     },
   };

@@ -10,9 +10,10 @@ import { WarpstageError } from '../../diagnostics/error.ts';
 import { problem, unreadable } from '../../diagnostics/problem.ts';
 import { Checksum } from '../../files/checksum.ts';
 import { openToRead } from '../../files/sum-of-file.ts';
-import { viewElements } from '../../formats/typed-arrays.ts';
+import { newArray, viewElements } from '../../formats/typed-arrays.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import { componentOf } from '../../kernel/types.ts';
+import type { TypedArray } from '../job.ts';
 import type { OutputFile } from '../options.ts';
 import { checkOutputs, OpenOutputs } from '../outputs.ts';
 import type { Sink } from '../sinks/sink.ts';
@@ -59,6 +60,31 @@ export async function merge(output: OutputFile, options: MergeOptions): Promise<
   }
   if (options.remove) for (const path of paths) await rm(path, { force: true });
   return { output: output.file, pieces: paths.length, bytes: bytesFrom(pieces.at(-1)!, 0) };
+}
+
+/** The elements of each piece, where these are small. Throws what `merge` does. */
+export async function readPieces(output: string, signal: AbortSignal): Promise<TypedArray[]> {
+  const paths = await piecesOf(output);
+  const pieces: Piece[] = [];
+  for (const path of paths) pieces.push(await readPiece(path));
+  checkTogether(paths, pieces);
+  const arrays: TypedArray[] = [];
+  for (const [i, piece] of pieces.entries()) {
+    const array = newArray(piece.element, piece.end - piece.begin);
+    let at = 0;
+    const write = async (part: TypedArray) => {
+      array.set(part as never, at);
+      at += part.length;
+    };
+    await copy(paths[i]!, piece, { write: write as Sink['write'] }, signal);
+    arrays.push(array);
+  }
+  return arrays;
+}
+
+/** Removes the pieces of an output. */
+export async function removePieces(output: string): Promise<void> {
+  for (const path of await piecesOf(output)) await rm(path, { force: true });
 }
 
 /** The bytes of a piece's elements from one of the whole on. */
@@ -150,7 +176,12 @@ function checkTogether(paths: readonly string[], pieces: readonly Piece[]): void
 }
 
 /** Copies the elements of a piece, part by part, as far as they are what was written. */
-async function copy(path: string, piece: Piece, sink: Sink, signal: AbortSignal): Promise<void> {
+async function copy(
+  path: string,
+  piece: Piece,
+  sink: Pick<Sink, 'write'>,
+  signal: AbortSignal,
+): Promise<void> {
   const { element, partBytes, sums } = piece;
   const component = componentOf(element);
   const bytes = bytesFrom(piece, piece.begin);

@@ -1,0 +1,89 @@
+// Reductions that are cut: each piece is what the accumulators hold after its rows, and the pieces are combined in their
+// order, whoever was faster.
+//
+// What the caller said an accumulator begins with counts once, as it does over several devices: in the first piece.
+
+import { parseSchema } from '../../kernel/parameters.ts';
+import type { ElementType } from '../../kernel/types.ts';
+import { combineParts } from '../accumulate.ts';
+import { inNode } from '../in-node.ts';
+import type { AnyDefinition, Job, JobContext, TypedArray } from '../job.ts';
+import type { Facts } from '../journal/text.ts';
+import type { RunOptions } from '../options.ts';
+import { runWhole } from '../whole-run.ts';
+import { skipTo } from './cut-run.ts';
+import { readPieces } from './merge.ts';
+import type { Shard } from './piece.ts';
+import { openPiece } from './sink.ts';
+
+/** Where the pieces of an accumulator lie. */
+export function accumulatorPath(journal: string, name: string): string {
+  return `${journal}.${name}`;
+}
+
+/** Whether a job gives accumulators alone, which can be cut. */
+export function isReduction({ accumulators = {}, outputs = {} }: AnyDefinition): boolean {
+  return Object.keys(accumulators).length > 0 && Object.keys(outputs).length === 0;
+}
+
+/** Computes a piece of a reduction, and writes a file for each accumulator. `work`: what all pieces say that they are of. */
+export async function reducePiece(
+  job: Job,
+  { fsync = false, signal, ...options }: RunOptions,
+  { shard, journal, work }: { readonly shard: Shard; readonly journal: string; readonly work: Facts },
+): Promise<void> {
+  const { finish: _, ...definition } = job.definition;
+  const accumulators = definition.accumulators!;
+  const begins = Object.entries(accumulators).map(([name, declaration]) => {
+    const { initial: __, ...neutral } = declaration;
+    return [name, shard[0] === 1 || typeof declaration.combine === 'function' ? declaration : neutral];
+  });
+  const part = { ...job, definition: { ...definition, accumulators: Object.fromEntries(begins) } } as Job;
+  const cutting = { ...inNode, cut: skipTo };
+  const { value } = await runWhole(cutting, part, {
+    ...options,
+    ...(signal === undefined ? {} : { signal }),
+    shard,
+  });
+  const [n, of] = shard;
+  const how = { fsync, signal: signal as AbortSignal | undefined };
+  for (const [name, array] of Object.entries(value as Record<string, TypedArray>)) {
+    const { length } = array;
+    const sink = await openPiece(
+      accumulatorPath(journal, name),
+      {
+        ...{ shard, job: job.name, work, parameter: name, element: elementOf(definition, name) },
+        ...{ shape: [of * length], begin: (n - 1) * length, end: n * length },
+      },
+      how,
+    );
+    try {
+      await sink.write(array);
+      await sink.finish([]);
+      sink.publish();
+    } catch (error) {
+      await sink.abandon();
+      throw error;
+    }
+  }
+}
+
+function elementOf({ kernel }: Pick<AnyDefinition, 'kernel'>, name: string): ElementType {
+  const parameter = parseSchema(kernel.schema).find((one) => one.name === name);
+  return (parameter as { readonly element: ElementType }).element;
+}
+
+/** The value of a reduction whose pieces are all there. */
+export async function combinePieces(
+  { definition }: Job,
+  journal: string,
+  context: JobContext & { readonly rows: number },
+  signal: AbortSignal,
+): Promise<unknown> {
+  const results: Record<string, TypedArray> = {};
+  for (const [name, declaration] of Object.entries(definition.accumulators!)) {
+    const parts = await readPieces(accumulatorPath(journal, name), signal);
+    results[name] = combineParts(declaration, parts);
+  }
+  return definition.finish === undefined ? results : definition.finish(results, context);
+}
