@@ -2,6 +2,7 @@
 
 import type { AnyNode, Node } from 'acorn';
 import { counted } from '../../diagnostics/count.ts';
+import { intrinsic } from '../advice.ts';
 import { convert, knownTruth } from '../build.ts';
 import type { Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
@@ -114,7 +115,7 @@ function operandOf(lowering: Lowering, { text, type }: Conversion, value: Value,
       node,
       'WS1004',
       `${text} writes an integer, and is given ${describe(value)}`,
-      'write %f; or an integer of it, Math.trunc(x) | 0',
+      `cast the number by ${intrinsic(lowering, 'i32')}, or let the text say %f`,
     );
   }
   const isWide = isBigint(expression.type);

@@ -2,11 +2,13 @@
 
 import type { FormTable, IntrinsicName } from '../../kernel/intrinsics.ts';
 import { type VectorType, vectorTypes } from '../../kernel/types.ts';
+import { intrinsic, replacementAdvice } from '../advice.ts';
 import { isInteger, loadedType } from '../number-types.ts';
 import { toStored } from '../numbers.ts';
 import { binaryOperation } from '../operators.ts';
 import { describe, isNumeric, type Numeric, number, type Value, type VectorValue } from '../values.ts';
 import { componentValue, toComponent, toVector } from '../vectors.ts';
+import { written } from '../written.ts';
 import type { Handlers, IntrinsicCall, SomeHandlers } from './handler.ts';
 
 type Call = Pick<IntrinsicCall, 'lowering' | 'node' | 'at' | 'name'>;
@@ -89,12 +91,16 @@ function dot({ lowering, node }: Call, a: VectorValue, b: VectorValue): Value {
 function cross(call: IntrinsicCall<'cuda.cross'>): Value {
   const { lowering, node, at, args } = call;
   const { a } = args;
-  if (vectorTypes[a.type].components !== 3) {
+  const { component, components: count } = vectorTypes[a.type];
+  if (count !== 3) {
+    const given = written(lowering, at('a'));
+    const third = count === 4 ? `${given}.z` : /64/.test(component) && component !== 'f64' ? '0n' : '0';
+    const code = `${intrinsic(lowering, `${component}x3`)}(${given}.x, ${given}.y, ${third})`;
     lowering.fail(
       at('a'),
       'WS1004',
       `cuda.cross takes vectors of three components, and is given ${describe(a)}`,
-      'make one: cuda.f32x3(x, y, z)',
+      replacementAdvice(lowering, at('a'), code),
     );
   }
   const b = likeFirst(call);
