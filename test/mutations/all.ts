@@ -8,6 +8,7 @@ import { mutations as formats } from './formats.ts';
 import { mutations as host } from './host.ts';
 import { mutations as journal } from './journal.ts';
 import { mutations as lanes } from './lanes.ts';
+import { mutations as leftCopies } from './left-copies.ts';
 import { mutations as legalise } from './legalise.ts';
 import { mutations as meetings } from './meetings.ts';
 import type { Mutation } from './mutation.ts';
@@ -29,6 +30,7 @@ export const mutations: readonly Mutation[] = [
   ...compiler,
   ...pipelines,
   ...legalise,
+  ...leftCopies,
   ...cohorts,
   ...roles,
   ...meetings,
