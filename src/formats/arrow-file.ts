@@ -16,9 +16,10 @@ import {
   messageOf,
 } from './arrow-message.ts';
 import { type ArrowColumn, columnsOfSchema } from './arrow-schema.ts';
+import { type ByteRange, RangesReader } from './byte-ranges.ts';
 import type { ByteReader, OpenBytes } from './bytes.ts';
 import { FlatTable } from './flat-table.ts';
-import type { Contents, ElementsInUnits } from './format.ts';
+import type { Contents, Elements, ElementsInUnits } from './format.ts';
 import { type BatchReader, OnePass } from './one-pass.ts';
 
 export const magic = 'ARROW1';
@@ -37,7 +38,7 @@ export async function openArrow(file: OpenBytes): Promise<Contents> {
       ...about(column),
       shape: [batches.reduce((rows, { length }) => rows + length, 0)],
       nulls: batches.reduce((nulls, batch) => nulls + nullsOf(batch, column), 0),
-      elements: () => unitsOf(column, batches, parts),
+      elements: () => elementsOf(column, batches, parts),
     })),
     facts: { 'record batches': batches.length },
   };
@@ -56,6 +57,21 @@ interface Placed extends Batch {
 interface Index {
   readonly columns: readonly ArrowColumn[];
   readonly batches: readonly Placed[];
+}
+
+/** Columns without nulls that are not compressed lie in their batches as in memory; others are decoded batch by batch. */
+function elementsOf(column: ArrowColumn, batches: readonly Placed[], file: FileParts): Elements {
+  const { dtype, bits, scale } = column.number!;
+  if (dtype === 'bool' || scale !== undefined) return unitsOf(column, batches, file);
+  const ranges: ByteRange[] = [];
+  for (const batch of batches) {
+    const { rows, codec, there, values } = partsOf(batch, column);
+    const length = (rows * bits) / 8;
+    if (codec !== undefined || there !== undefined || values.length < length)
+      return unitsOf(column, batches, file);
+    ranges.push({ begin: batch.body + values.begin, length });
+  }
+  return { bytes: file.ranges(ranges) };
 }
 
 function unitsOf(column: ArrowColumn, batches: readonly Placed[], file: FileParts): ElementsInUnits {
@@ -232,6 +248,11 @@ class FileParts {
     this.name = file.name;
     this.size = file.size!;
     this.#file = file;
+  }
+
+  /** Ranges as if they lay one behind the other. */
+  ranges(ranges: readonly ByteRange[]): RangesReader {
+    return new RangesReader(this.#file, ranges);
   }
 
   async part(begin: number, length: number): Promise<Uint8Array> {

@@ -12,6 +12,8 @@ import { describe, expect, test } from 'vitest';
 import { job, kernel, run } from 'warpstage';
 import { decodeColumn } from '#warpstage/formats/arrow-column.js';
 import { type ArrowElement, BatchWriter } from '#warpstage/formats/arrow-writer.js';
+import { RangesReader } from '#warpstage/formats/byte-ranges.js';
+import type { OpenBytes } from '#warpstage/formats/bytes.js';
 import { encodeHalf } from '#warpstage/kernel/half.js';
 import { hostArrays } from '#warpstage/kernel/types.js';
 import { run as runProgram } from '../cli/support.ts';
@@ -310,6 +312,34 @@ test('a buffer has as many bytes as its rows, compressed or not', () => {
     expect(() => decode(4, codec, packed)).toThrow('a buffer has 12 bytes, and 16 are needed');
   expect(() => decode(3, undefined, bytes, new Uint8Array())).toThrow(
     'a buffer has 0 bytes, and 1 are needed',
+  );
+});
+
+test('ranges of a file are read and left out as if they lay one behind the other', async () => {
+  const whole = Uint8Array.from({ length: 60 }, (_, i) => i);
+  const readAt = async (into: Uint8Array, position: number) => {
+    into.set(whole.subarray(position, position + into.length));
+    return into.length;
+  };
+  const range = fc.record({ begin: fc.nat(50), length: fc.nat(10) });
+  const step = fc.record({ skips: fc.boolean(), bytes: fc.nat(25) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(range, { maxLength: 6 }), fc.array(step), async (ranges, steps) => {
+      const bytes = ranges.flatMap(({ begin, length }) => [...whole.subarray(begin, begin + length)]);
+      const reader = new RangesReader({ name: 'x', readAt } as unknown as OpenBytes, ranges);
+      expect(reader.size).toBe(bytes.length);
+      let at = 0;
+      for (const { skips, bytes: wanted } of steps) {
+        const count = Math.min(wanted, bytes.length - at);
+        const into = new Uint8Array(wanted);
+        if (skips) reader.skip(count);
+        else {
+          expect(await reader.read(into)).toBe(count);
+          expect([...into.subarray(0, count)]).toEqual(bytes.slice(at, at + count));
+        }
+        at += count;
+      }
+    }),
   );
 });
 

@@ -510,4 +510,22 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/formats/byte-ranges.ts',
+    ['test/formats/arrow.test.ts'],
+    [
+      {
+        name: 'what is left out ends with a range',
+        from: 'this.#taken -= length;',
+        to: 'this.#taken = 0;',
+        why: 'a run that goes on reads other rows',
+      },
+      {
+        name: 'a range is read from its beginning again',
+        from: 'begin + this.#taken',
+        to: 'begin',
+        why: 'chunks that end within a batch are followed by its beginning',
+      },
+    ],
+  ),
 ];
