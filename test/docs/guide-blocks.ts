@@ -15,6 +15,7 @@ export const fragments: Readonly<Record<string, string>> = {
   'sbatch ': 'submits to Slurm; test/cluster does',
   'aws batch ': 'submits to AWS Batch',
   './parallel.sh 10 ': 'a script, which test/cluster runs',
+  'nats://host:4222': 'asks a server, which test/queue starts',
 };
 export const isFragment = (text: string) => Object.keys(fragments).some((each) => text.includes(each));
 
