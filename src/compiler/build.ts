@@ -31,7 +31,7 @@ export function numberConstant(type: ValueType, value: number, range: Range): Co
 }
 
 /** The constant that a computation gives, if it is of constants and does not fail; else the computation. */
-function folded(computation: Computation): Expression {
+export function folded(computation: Computation): Expression {
   const value = computed(
     computation,
     operandsOf(computation).map((operand) => (operand.kind === 'constant' ? operand.value : undefined)),

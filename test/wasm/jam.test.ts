@@ -50,7 +50,7 @@ function randomTiles(tape: Tape): Program {
       () => own.value,
     ])();
   const region = (): Statement[] => [
-    ...Array.from({ length: 1 + tape.below(4) }, (): Statement => {
+    ...Array.from({ length: 1 + tape.below(tape.chance(1, 3) ? 12 : 4) }, (): Statement => {
       const sum = tape.pick(sums);
       if (tape.chance(1, 8)) {
         const index = tape.pick([column, p.gridRank()]);
@@ -87,8 +87,8 @@ function outcome(target: Target, program: Program, missing: number) {
   return { place, results: place === null ? [bitsOf(out), bitsOf(wides)] : null };
 }
 
-test.each([wasm, wasmWithout('jam')])('random sums over tiles, by $name', (target) => {
-  let [runs, changed, faults] = [0, 0, 0];
+test.each([wasm, wasmWithout('jam'), wasmWithout('near')])('random sums over tiles, by $name', (target) => {
+  let [runs, changed, parted, faults] = [0, 0, 0, 0];
   fc.assert(
     fc.property(tapes(60), fc.constantFrom(0, 0, 0, 3, 8), (tape, missing) => {
       const program = randomTiles(tape);
@@ -97,13 +97,16 @@ test.each([wasm, wasmWithout('jam')])('random sums over tiles, by $name', (targe
       runs += 1;
       if (expected.place !== null) faults += 1;
       const without = wasmBytes(program, { without: ['jam'] });
-      if (!Buffer.from(wasmBytes(program)).equals(without)) changed += 1;
+      const bytes = Buffer.from(wasmBytes(program));
+      if (!bytes.equals(without)) changed += 1;
+      if (!bytes.equals(wasmBytes(program, { without: ['near'] }))) parted += 1;
     }),
     randomRuns(60),
   );
   expect(faults).toBeGreaterThan(0);
   expect(faults).toBeLessThan(runs / 2);
   expect(changed).toBeGreaterThan(runs / 4);
+  expect(parted).toBeGreaterThan(runs / 20);
 });
 
 test.each([2, 3, 4])('the thread that reads outside is named, in the last of %i rows', (rows) => {

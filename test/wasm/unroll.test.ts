@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Expression, Program, Statement } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
+import { unrollLoops } from '#warpstage/targets/legalise/cpu/unroll.js';
 import { wasmBytes } from '#warpstage/targets/wasm/compile.js';
 import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
@@ -128,4 +129,19 @@ test('a turn that reads outside is the fault of its thread', () => {
   );
   expect(found).toMatchObject({ kind: 'out-of-range', thread: [15, 0, 0], index: 18 });
   expect(found).toEqual(expected);
+});
+
+test('indices of all turns lie a literal apart', () => {
+  const p = new ProgramBuilder('columns', 16);
+  const out = p.array('out', 'i32');
+  const x = p.array('x', 'i32', 'readonly');
+  const [sum, k] = [p.variable('sum', 'i32'), p.variable('k', 'i32')];
+  const rank = p.builtin('threadRank');
+  const read = load(x, add(multiply(k.value, p.index(16)), rank));
+  const program = p.build([
+    ...p.countUp(k, p.index(0), compare('less', k.value, p.index(4)), [sum.set(add(sum.value, read))]),
+    store(out, rank, sum.value),
+  ]);
+  const text = printProgram(unrollLoops(program));
+  for (const distance of [0, 16, 32, 48]) expect(text).toContain(`x[${distance} + threadRank]`);
 });

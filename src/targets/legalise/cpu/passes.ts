@@ -21,7 +21,7 @@ export type CpuPass = (typeof cpuPasses)[number];
  * that compares what grows from lane to lane is answered by the ends of a group where they can, and groups are wide where loops
  * stride over memory. Where only the first threads of a block have something to do, or something more at a region's end, the others are not asked. Indices that
  * lie side by side in memory are read where lanes need them one by one, and so do
- * they divide integers. A group has as many vectors under way as its loops' values leave registers for, and two rows of a block go together where they load alike. Lanes that have left
+ * they divide integers. A group has as many vectors under way as its loops' values leave registers for, and two rows of a block go together where they load alike, with branches between that keep an engine from loading everything first. Lanes that have left
  * a loop keep only what is read behind it, and unsigned numbers are compared by what an engine has. Indices are not checked where what is known of them shows that they are inside (wasm/memory).
  */
 export const writingPasses = [
@@ -37,6 +37,7 @@ export const writingPasses = [
   'divisions',
   'flight',
   'jam',
+  'near',
   'dead',
   'unsigned',
   'bounds',

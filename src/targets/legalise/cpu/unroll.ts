@@ -4,7 +4,9 @@
 // bodies. What a turn adds to an index is then a literal, so that accesses of all turns share an address and a check, and nothing
 // is counted or tested in between. The counter has the same value behind the loop.
 
+import { folded } from '../../../compiler/build.ts';
 import type { Expression, Program, Statement } from '../../../compiler/ir.ts';
+import { isInteger } from '../../../compiler/number-types.ts';
 import { integer } from '../../analysis/affine.ts';
 import { type Counter, conjunctsOf, counterOf, type Loop } from '../../analysis/counters.ts';
 import { constantOf } from '../../analysis/elements.ts';
@@ -95,8 +97,14 @@ function isPlain(list: List): boolean {
 /** Statements of their own, with something else in the place of the counter. */
 function repeated(list: List, counter: number, replace: (counter: Expression) => Expression): List {
   const expression = (each: Expression) =>
-    each.kind === 'variable' && each.id === counter ? replace(each) : { ...each };
+    each.kind === 'variable' && each.id === counter ? replace(each) : withoutLiterals({ ...each });
   return mapStatements(list, { expression, statement: (mapped) => ({ ...mapped }) });
+}
+
+/** An integer computed from literals alone becomes one: so indices are seen to lie a known distance apart. */
+function withoutLiterals(each: Expression): Expression {
+  const computes = each.kind === 'unary' || each.kind === 'binary';
+  return computes && isInteger(each.type) ? folded(each) : each;
 }
 
 function sizeOf(list: List): number {

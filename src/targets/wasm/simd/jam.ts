@@ -5,7 +5,7 @@
 // chains of one row's operations overlap with the other's. Where a check fails in either row, or the last row
 // has no other beside it, nothing has happened yet, and the rows go one by one.
 
-import type { Expression, Region } from '../../../compiler/ir.ts';
+import type { Expression, Region, Statement } from '../../../compiler/ir.ts';
 import { arrayKey, keyOf } from '../../analysis/expression-key.ts';
 import { anyExpression, anyOperand } from '../../analysis/walk.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
@@ -19,6 +19,13 @@ type Load = Expression & { readonly kind: 'load' };
 
 /** Vectors of both rows that there are registers for. */
 const mostVectors = 8;
+
+/**
+ * So many statements stand between two branches that are never taken. An engine may carry out all the loads of straight
+ * code before anything else, and has no registers for what sixteen statements load; it moves none over a branch behind which
+ * what was computed is read.
+ */
+const together = 4;
 
 /** Whether a region is written for two rows at a time. */
 export function canJam(
@@ -94,7 +101,7 @@ export function writeJam(
   single: Label,
 ) {
   const [{ group, rank }, second] = rows;
-  const { code, unit, lanes } = group;
+  const { code, unit } = group;
   const row = unit.program.block[0];
   const threads = 4 * group.vectors;
   unit.tell('jam', 'two rows of a block at a time');
@@ -110,29 +117,39 @@ export function writeJam(
     code.loop((next) => {
       for (const { writer } of rows) writer.writeAddresses(region.body);
       for (const { writer } of rows) for (const id of region.loads) writer.writeReload(id);
-      for (const statement of region.body) {
-        if (statement.kind !== 'assign' && statement.kind !== 'store') throw new Error('rows part');
-        code.withTemporaries((take) => {
-          const alike = new AlikeLoads(lanes);
-          const each = rows.map((one) => ({
-            group: { ...one.group, alike },
-            shared: { locals: new Map(), take } satisfies Shared,
-          }));
-          for (let vector = 0; vector < group.vectors * vectorsOf(statement.value.type); vector += 1) {
-            for (const { group: own, shared } of each) {
-              if (statement.kind === 'store') writeVectorStore(own, shared, statement, vector);
-              else {
-                pushLanes(own, shared, statement.value, vector);
-                code.set(own.variable(statement.variable, vector));
-              }
-            }
-          }
-        });
-      }
+      code.block((never) => {
+        for (const [position, statement] of region.body.entries()) {
+          if (unit.does('near') && position > 0 && position % together === 0)
+            code.get(rank).i32(unit.blockSize).op('i32.ge_u').brIf(never);
+          writeStatement(rows, statement);
+        }
+      });
       for (const { writer } of rows) for (const id of region.stores) writer.writeSpill(id);
       code.get(second.rank).i32(threads).op('i32.add').set(second.rank);
       code.get(rank).i32(threads).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
     });
   });
   code.get(second.rank).set(rank);
+}
+
+/** A statement for each vector of both rows, which take turns. */
+function writeStatement(rows: readonly RowOfGroups[], statement: Statement): void {
+  if (statement.kind !== 'assign' && statement.kind !== 'store') throw new Error('rows part');
+  const { code, lanes, vectors } = rows[0]!.group;
+  code.withTemporaries((take) => {
+    const alike = new AlikeLoads(lanes);
+    const each = rows.map((one) => ({
+      group: { ...one.group, alike },
+      shared: { locals: new Map(), take } satisfies Shared,
+    }));
+    for (let vector = 0; vector < vectors * vectorsOf(statement.value.type); vector += 1) {
+      for (const { group, shared } of each) {
+        if (statement.kind === 'store') writeVectorStore(group, shared, statement, vector);
+        else {
+          pushLanes(group, shared, statement.value, vector);
+          code.set(group.variable(statement.variable, vector));
+        }
+      }
+    }
+  });
 }
