@@ -16,6 +16,7 @@ import type { RunOptions } from '../overlap/options.ts';
 import { jobsOf } from '../overlap/sequence.ts';
 import { type CutWork, describeCut } from '../overlap/shards/describe-cut.ts';
 import { merge, piecesBeside, removePieces } from '../overlap/shards/merge.ts';
+import { checkNewer } from '../overlap/shards/newer.ts';
 import { piecePath, readPiece } from '../overlap/shards/piece.ts';
 import { accumulatorPath, combinePieces, isReduction } from '../overlap/shards/reductions.ts';
 import { Connection } from '../queue/connection.ts';
@@ -129,7 +130,11 @@ export async function runOverQueue(
   );
   const of = await countPieces(outputs, cut, options.pieces);
   const there = await piecesThere(outputs, of, cut);
-  const missing = Array.from({ length: of }, (_, i) => i + 1).filter((n) => !there.has(n));
+  const all = Array.from({ length: of }, (_, i) => i + 1);
+  const missing = all.filter((n) => !there.has(n));
+  const pathsOf = (pieces: readonly number[]) =>
+    outputs.flatMap(({ file }) => pieces.map((n) => piecePath(file, [n, of])));
+  await checkNewer(pathsOf([...there]), cut.files);
 
   const names = namesOf(
     idOfOutputs(await Promise.all(outputs.map(async ({ file }) => (await placeOf(file)).path))),
@@ -164,6 +169,8 @@ export async function runOverQueue(
     progress?.update({ title: `${named.name} (no worker yet)`, done: before, before, total: cut.bytes });
     dealt = await dealPieces({
       ...{ deal, names, pieces: missing, connection, signal },
+      // Nobody else can come to a server of the command's own.
+      ...(server === undefined ? {} : { most: options.workers ?? usualWorkers }),
       onPiece: (done, workers) => {
         const title = `${named.name} (${counted(workers, 'worker')})`;
         progress?.update({ title, done: bytes(there.size + done), before, total: cut.bytes });
@@ -174,6 +181,8 @@ export async function runOverQueue(
     });
   }
   if (dealt.failed.length > 0) throw failure(dealt.failed, of);
+  // An input may have been changed on the way.
+  await checkNewer(pathsOf(all), cut.files);
   const { fsync, clobber: overwrite, checksum } = options;
   let bytes = 0;
   let value: unknown = {};
@@ -244,7 +253,6 @@ async function describe(
     ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
     ...(options.depth === undefined ? {} : { depth: options.depth }),
     overwrite: options.clobber,
-    checksum: options.checksum ?? false,
   });
 }
 

@@ -151,7 +151,8 @@ async function readMessage(file: FileParts, at: number): Promise<FoundMessage | 
 function lengthOf(begin: Buffer): { readonly length: number; readonly head: number } {
   const isNew = begin.readUInt32LE(0) === continued;
   const length = isNew ? begin.readInt32LE(4) : begin.readInt32LE(0);
-  if (length < 0 || length > longestTable) throw new Error(`a message is said to have ${length} bytes`);
+  if (length < 0 || length > longestTable)
+    throw new Error(`a message of ${count(length)} bytes is no part of an Arrow file or stream`);
   return { length, head: isNew ? 8 : 4 };
 }
 

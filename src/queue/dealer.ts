@@ -18,6 +18,8 @@ export interface DealRequest {
   readonly pieces: readonly number[];
   readonly connection: Connection;
   readonly signal: AbortSignal;
+  /** How many workers there can be. Default: any number, so that another one may take what these refuse. */
+  readonly most?: number;
   /** Called for each piece that is there. */
   readonly onPiece: (done: number, workers: number) => void;
   /** Called where a worker refuses, or a piece has to be tried again. */
@@ -64,7 +66,7 @@ class Table {
   readonly #workers = new Map<string, number>();
   readonly #failed = new Map<number, FailedPiece>();
   readonly #last = new Map<number, FailedPiece>();
-  readonly #refused = new Set<string>();
+  readonly #refused = new Map<string, string>();
   #retries = 0;
   #repeated = 0;
   #isTaken = false;
@@ -129,11 +131,14 @@ class Table {
   }
 
   #hear(news: NonNullable<Awaited<ReturnType<NewsReader['next']>>>): void {
-    const { onPiece, onTrouble } = this.#request;
+    const { onPiece, onTrouble, most = Infinity } = this.#request;
     if (news.kind === 'refused') {
-      const line = `a worker (${news.worker}) refuses the work: ${news.message}`;
-      if (!this.#refused.has(line)) onTrouble(line);
-      this.#refused.add(line);
+      const { worker, message } = news;
+      const line = `a worker (${worker}) refuses the work: ${message}`;
+      if (this.#refused.get(worker) !== message) onTrouble(line);
+      this.#refused.set(worker, message);
+      if (this.#refused.size >= most)
+        throw problem('WS5019', `all workers refuse the work: ${message}`, 'mend that, and run it again');
       return;
     }
     const { piece } = news;

@@ -5,29 +5,10 @@
 
 import { expect, test } from 'vitest';
 import { deviceFunction } from 'warpstage';
+import { schema } from './mistake-schema.ts';
 import { mistakesInLanguage } from './mistakes-in-language.ts';
 import { mistakesInTypes } from './mistakes-in-types.ts';
 import { compile, functionOf, kernelOf, mistakesIn } from './support.ts';
-
-const scale = deviceFunction(
-  { out: 'f32[]', by: 'f32', times: 'constant index = 1' },
-  ({ out, by, times }) => {
-    out[0]! *= by * times;
-  },
-);
-
-const schema = {
-  y: 'f32[]',
-  x: 'readonly f32[]',
-  n: 'index',
-  i: 'i32',
-  u: 'u32',
-  f: 'f32',
-  h: 'i32[]',
-  b: 'u8[]',
-  c: 'constant index = 2',
-  scale,
-} as const;
 
 const parameters = `{ ${Object.keys(schema).join(', ')} }, cuda`;
 

@@ -8,8 +8,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { deviceFunction, WarpstageError } from 'warpstage';
+import { WarpstageError } from 'warpstage';
 import type { Issue } from '#warpstage/diagnostics/error.js';
+import { schema } from './mistake-schema.ts';
 import { mistakesInLanguage } from './mistakes-in-language.ts';
 import { mistakesInTypes } from './mistakes-in-types.ts';
 import { compile, kernelOf } from './support.ts';
@@ -48,26 +49,6 @@ function hintsIn(file: string): readonly string[] {
   visit(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true));
   return found;
 }
-
-const scale = deviceFunction(
-  { out: 'f32[]', by: 'f32', times: 'constant index = 1' },
-  ({ out, by, times }) => {
-    out[0]! *= by * times;
-  },
-);
-/** As errors.test.ts has it. */
-const schema = {
-  y: 'f32[]',
-  x: 'readonly f32[]',
-  n: 'index',
-  i: 'i32',
-  u: 'u32',
-  f: 'f32',
-  h: 'i32[]',
-  b: 'u8[]',
-  c: 'constant index = 2',
-  scale,
-} as const;
 
 const body = (statement: string) => `({ ${Object.keys(schema).join(', ')} }, cuda) => {\n{ ${statement} }\n}`;
 

@@ -22,6 +22,7 @@ import { file, floats, readAll } from '../overlap/reading.ts';
 import { expectFailure, temporaryDirectory } from '../overlap/support.ts';
 import { everyOf } from '../support/thorough.ts';
 import { damage, damaged, readDamaged } from './damaged.ts';
+import { valuesOf } from './element-values.ts';
 import { copyOf } from './jobs.ts';
 
 const folder = new URL('./arrow/', import.meta.url);
@@ -129,39 +130,18 @@ describe.each(Object.keys(ways))('%s', (way) => {
   });
 });
 
-const integer = (bits: number, signed: boolean) =>
-  fc.bigInt(
-    signed
-      ? { min: -(2n ** BigInt(bits - 1)), max: 2n ** BigInt(bits - 1) - 1n }
-      : { min: 0n, max: 2n ** BigInt(bits) - 1n },
-  );
-
-const values: Record<ArrowElement, fc.Arbitrary<number | bigint>> = {
-  i8: integer(8, true).map(Number),
-  u8: integer(8, false).map(Number),
-  i16: integer(16, true).map(Number),
-  u16: integer(16, false).map(Number),
-  i32: integer(32, true).map(Number),
-  u32: integer(32, false).map(Number),
-  i64: integer(64, true),
-  u64: integer(64, false),
-  f16: fc.constantFrom(0, -0, 1.5, -65504, 2 ** -24, Infinity, NaN),
-  f32: fc.oneof(fc.constantFrom(0, -0), fc.float()),
-  f64: fc.oneof(fc.constantFrom(0, -0), fc.double()),
-};
-
 const types = {
   ...{ i8: flechette.int8(), u8: flechette.uint8(), i16: flechette.int16(), u16: flechette.uint16() },
   ...{ i32: flechette.int32(), u32: flechette.uint32(), i64: flechette.int64(), u64: flechette.uint64() },
   ...{ f16: flechette.float16(), f32: flechette.float32(), f64: flechette.float64() },
 };
 
-const column = fc.constantFrom(...(Object.keys(values) as ArrowElement[])).chain((element) =>
+const column = fc.constantFrom(...(Object.keys(valuesOf) as ArrowElement[])).chain((element) =>
   fc.record({
     element: fc.constant(element),
     isFile: fc.boolean(),
     width: fc.integer({ min: 1, max: 3 }),
-    few: fc.array(values[element], { minLength: 1, maxLength: 5 }),
+    few: fc.array(valuesOf[element], { minLength: 1, maxLength: 5 }),
     nulls: fc.nat(4),
     length: fc.integer({ min: 0, max: 300 }),
     cuts: fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 5 }),

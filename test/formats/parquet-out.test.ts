@@ -12,33 +12,13 @@ import { hostArrays } from '#warpstage/kernel/types.js';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { file, readAll } from '../overlap/reading.ts';
 import { expectFailure, temporaryDirectory } from '../overlap/support.ts';
+import { valuesOf } from './element-values.ts';
 import { copyOf } from './jobs.ts';
 
-const integer = (bits: number, signed: boolean) =>
-  fc.bigInt(
-    signed
-      ? { min: -(2n ** BigInt(bits - 1)), max: 2n ** BigInt(bits - 1) - 1n }
-      : { min: 0n, max: 2n ** BigInt(bits) - 1n },
-  );
-
-const values: Record<ParquetElement, fc.Arbitrary<number | bigint>> = {
-  i8: integer(8, true).map(Number),
-  u8: integer(8, false).map(Number),
-  i16: integer(16, true).map(Number),
-  u16: integer(16, false).map(Number),
-  i32: integer(32, true).map(Number),
-  u32: integer(32, false).map(Number),
-  i64: integer(64, true),
-  u64: integer(64, false),
-  f16: fc.constantFrom(0, -0, 1.5, -65504, 2 ** -24, Infinity, NaN),
-  f32: fc.oneof(fc.constantFrom(0, -0), fc.float()),
-  f64: fc.oneof(fc.constantFrom(0, -0), fc.double()),
-};
-
-const column = fc.constantFrom(...(Object.keys(values) as ParquetElement[])).chain((element) =>
+const column = fc.constantFrom(...(Object.keys(valuesOf) as ParquetElement[])).chain((element) =>
   fc.record({
     element: fc.constant(element),
-    few: fc.array(values[element], { minLength: 1, maxLength: 5 }),
+    few: fc.array(valuesOf[element], { minLength: 1, maxLength: 5 }),
     length: fc.integer({ min: 0, max: 600 }),
     cuts: fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 5 }),
   }),

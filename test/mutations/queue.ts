@@ -39,6 +39,22 @@ export const mutations = [
       why: 'who may write to the server has a worker run any module of its machine',
     },
   ]),
+  ...mutationsOf('src/overlap/shards/newer.ts', long, [
+    {
+      name: 'any piece is new enough',
+      from: 'at > mtimeNs',
+      to: 'at < 0n',
+      why: 'an input that was changed between two runs makes an output of old and new pieces, and nobody is told',
+    },
+  ]),
+  ...mutationsOf('src/queue/dealer.ts', long, [
+    {
+      name: 'the last worker that refuses is waited for',
+      from: 'this.#refused.size >= most',
+      to: 'this.#refused.size > most',
+      why: 'a run whose own workers all refuse never ends',
+    },
+  ]),
   ...mutationsOf('src/queue/url.ts', long, [
     {
       name: 'a URL that is wrong is shown with its password',

@@ -61,13 +61,30 @@ describe.runIf(hasServer)('with a server', () => {
     for (const { text, stderr } of [ran, worked]) expect(text + stderr).not.toContain(token);
   });
 
+  test('a piece that is older than the last change of an input is not put together with others', async () => {
+    const folder = temporaryDirectory();
+    const at = (name: string) => join(folder, name);
+    writeFileSync(at('x.npy'), npy(numbers(1000)));
+    const line = ['run', join(root, 'examples/fir.ts'), at('x.npy'), at('y.npy')];
+    expect((await runHere(...line, '--shard', '1/2', '--quiet')).code).toBe(0);
+    writeFileSync(at('x.npy'), npy(numbers(1000).map((each) => 2 * each)));
+    const stale = at('y.npy.1-of-2');
+    const { code, stderr } = await runHere(...line, '--queue', server.url);
+    expect([code, stderr]).toEqual([4, expect.stringContaining(`WS5015: ${stale} is older than the last`)]);
+    expect(namesIn(folder).sort()).toEqual(['x.npy', 'y.npy.1-of-2']);
+  });
+
   // What takes longer than a second: a piece that does, and the time between two tries.
   const long = test.runIf(atLength);
 
   /** Deals pieces that are no job's to workers in this process. */
   async function deal(
     computes: readonly Compute[],
-    options: Parameters<typeof dealOf>[2] = {},
+    {
+      prepare,
+      most,
+      ...options
+    }: Parameters<typeof dealOf>[2] & Partial<Pick<WorkerOptions, 'prepare'>> & { most?: number } = {},
     pieces = [1],
   ) {
     const ending = new AbortController();
@@ -75,18 +92,49 @@ describe.runIf(hasServer)('with a server', () => {
     const { deal, names } = dealOf(join(temporaryDirectory(), 'y.npy'), 9, options);
     const workers = computes.map((compute, i) =>
       work({
-        ...{ name: `worker ${i}`, connection, prepare: async () => compute, mayPass: () => true },
+        ...{
+          name: `worker ${i}`,
+          connection,
+          prepare: prepare ?? (async () => compute),
+          mayPass: () => true,
+        },
         ...{ idle: undefined, signal: ending.signal, say: () => {} },
       } satisfies WorkerOptions).catch((error: unknown) => error),
     );
     const troubles: string[] = [];
     const { signal } = new AbortController();
     const onTrouble = (line: string) => troubles.push(line);
-    const dealt = await dealPieces({ deal, names, pieces, connection, signal, onPiece: () => {}, onTrouble });
-    ending.abort();
-    await Promise.all(workers);
-    return { dealt, troubles };
+    try {
+      const dealt = await dealPieces({
+        ...{ deal, names, pieces, connection, signal, onPiece: () => {}, onTrouble },
+        ...(most === undefined ? {} : { most }),
+      });
+      return { dealt, troubles };
+    } finally {
+      ending.abort();
+      await Promise.all(workers);
+    }
   }
+
+  test('where no other worker can come, what all refuse is an error', async () => {
+    const prepare = async () => {
+      throw new WarpstageError({ code: 'WS5019', message: 'the files are others' });
+    };
+    await expect(deal([prepare, prepare], { prepare, most: 2 })).rejects.toMatchObject({
+      code: 'WS5019',
+      message: expect.stringContaining('all workers refuse the work: the files are others') as string,
+    });
+  });
+
+  long('checksums of the output are written where they are asked for', async () => {
+    const folder = temporaryDirectory();
+    const at = (name: string) => join(folder, name);
+    writeFileSync(at('x.npy'), npy(numbers(1000)));
+    const line = ['run', join(root, 'examples/fir.ts'), at('x.npy'), at('y.npy'), '--checksum'];
+    const { code, stderr } = await runHere(...line, '--workers', '1', '--pieces', '2');
+    expect(code, stderr).toBe(0);
+    expect((await runHere('verify', at('y.npy'))).code).toBe(0);
+  });
 
   long('a piece that takes long is not given to another worker while the first one lives', async () => {
     let begun = 0;

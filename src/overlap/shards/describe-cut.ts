@@ -4,6 +4,7 @@
 import { checkCombinable } from '../accumulate.ts';
 import { rowBytes } from '../chunks.ts';
 import { inNode } from '../in-node.ts';
+import { filesOf } from '../input-data.ts';
 import type { Job, JobContext } from '../job.ts';
 import type { Facts } from '../journal/text.ts';
 import type { RunOptions } from '../options.ts';
@@ -23,6 +24,8 @@ export interface CutWork {
   readonly granularity: number;
   /** Bytes of the inputs, as the kernel has them. */
   readonly bytes: number;
+  /** The files of the inputs. */
+  readonly files: readonly string[];
   /** What a reduction makes its value with. */
   readonly context: JobContext & { readonly rows: number };
 }
@@ -53,6 +56,7 @@ export async function describeCut(work: Job | Sequence, options: RunOptions): Pr
         rows: rows[1],
         granularity: granularityOf(run.outputs),
         bytes,
+        files: [...request.data.values()].flatMap((data) => (filesOf(data) ?? []).map(({ file }) => file)),
         context: {
           ...{ settings: run.settings, rows: rows[1], chunkRows: run.plan.chunkRows },
           lengths: Object.fromEntries([...run.constants].map(([name, { length }]) => [name, length])),
