@@ -28,6 +28,20 @@ export function outOfMemory(
   });
 }
 
+/** The same for a GPU, whose memory other processes use as well. */
+export function outOfGpuMemory(purpose: string, bytes: number, memory: MemoryStatistics): WarpstageError {
+  const arrays = memory.allocations === 1 ? '1 array' : `${memory.allocations} arrays`;
+  const others = Math.max(0, memory.total - memory.allocated - memory.free);
+  return new WarpstageError({
+    code: 'WS4001',
+    message:
+      `${purpose} needs ${sizeInWords(bytes)}: of the device's ${sizeInWords(memory.total)}, ${arrays} take ` +
+      `${sizeInWords(memory.allocated)}, other processes and the driver ${sizeInWords(others)}, and ` +
+      `${sizeInWords(memory.free)} are free`,
+    hint: 'free arrays, work in smaller chunks, or see with nvidia-smi which other processes hold memory',
+  });
+}
+
 /** The same for memory of the host. */
 export function outOfHostMemory(purpose: string, bytes: number, cause: unknown): WarpstageError {
   return new WarpstageError(

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { kernel, open, type WarpstageError } from 'warpstage';
+import { type Device, kernel, open, type WarpstageError } from 'warpstage';
 import { cacheFolders } from '#warpstage/files/cache-folders.js';
 import { CodeCache } from '#warpstage/runtime/cuda/code-cache.js';
 import { CudaCompiler } from '#warpstage/runtime/cuda/compiler.js';
@@ -74,7 +74,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       await using device = await open('cuda');
       const y = device.alloc('u8', 800_000);
       expect(() => device.alloc('f32', 100_000)).toThrow(
-        /^WS4001: an array of 100000 elements of f32 needs 390\.6 KiB: of the device's 1 MiB, 1 array take/,
+        /^WS4001: an array of 100000 elements of f32 needs 390\.6 KiB: of the device's 1 MiB, 1 array take.* 781\.3 KiB, other processes and the driver .* are free\n {2}hint: .*nvidia-smi/,
       );
       y.free();
       device.alloc('f32', 100_000).free();
@@ -166,7 +166,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     test.each([
       [702, /CUDA_ERROR_LAUNCH_TIMEOUT: .*\n.*hint: let each launch do less/s],
       [719, /CUDA_ERROR_LAUNCH_FAILED: unspecified launch failure/],
-      [46, /CUDA_ERROR_DEVICE_UNAVAILABLE: .*look at the GPU with nvidia-smi/s],
+      [46, /CUDA_ERROR_DEVICE_UNAVAILABLE: .*hint: another process may have the GPU for itself/s],
     ])('with result %i', async (result, message) => {
       await using device = await open('cuda');
       const stream = device.createStream();
@@ -194,6 +194,33 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       fake.lose(illegalAddress);
       expect(() => stream.memsetAsync(y, 0)).toThrow('WS4006: the GPU stopped in kernel `step`');
     });
+  });
+
+  test.each<[string, (device: Device) => unknown]>([
+    ['alloc', (device) => device.alloc('f32', 4)],
+    ['allocPinned', (device) => device.allocPinned('f32', 4)],
+    ['memory', (device) => device.memory],
+    ['record', (device) => device.defaultStream.record(device.createEvent())],
+  ])('a GPU that stopped, told by %s first: the kernel, what happened, and what to do', async (_, call) => {
+    await using device = await open('cuda');
+    const y = device.alloc('i32', 4);
+    device.createStream().launch(step, one, { y });
+    fake.lose(illegalAddress);
+    const said =
+      /^WS4006: the GPU stopped in kernel `step`: CUDA_ERROR_ILLEGAL_ADDRESS: .*hint: start the process again/s;
+    expect(() => call(device)).toThrow(said);
+    expect(() => call(device)).toThrow(said);
+  });
+
+  test('page-locked memory that the driver refuses is short of memory only where the driver says so', async () => {
+    await using device = await open('cuda');
+    fake.fail('cuMemHostRegister_v2', 2, 0);
+    expect(() => device.allocPinned('f32', 4)).toThrow(/^WS4001: a page-locked array of 4 elements/);
+    fake.fail('cuMemHostRegister_v2', 802, 0);
+    expect(() => device.allocPinned('f32', 4)).toThrow(
+      /^WS4006: locking memory of the host failed: CUDA_ERROR_SYSTEM_NOT_READY: .*hint: wait until/s,
+    );
+    fake.reset();
   });
 
   test('a block that does not fit is refused with the registers that it takes', async () => {

@@ -50,6 +50,9 @@ describe.skipIf(gpus === 0)('cuda', () => {
     const error = await errorOf(copyBack());
     expect(error.message).toMatch(/^WS4006: the GPU stopped in kernel `far`: CUDA_ERROR_ILLEGAL_ADDRESS: /);
     expect(error.issues[0]!.location!.file).toMatch(/lost\.test\.ts$/);
+    expect(() => device.alloc('i32', 1)).toThrow('WS4006: the GPU stopped in kernel `far`');
+    expect(() => device.allocPinned('i32', 1)).toThrow('WS4006: the GPU stopped in kernel `far`');
+    expect(() => device.memory).toThrow('WS4006: the GPU stopped in kernel `far`');
     expect(error.hint).toContain("open('cuda', { checked: true })");
     expect(() => stream.launch(step, { grid: 4, block: 256 }, { y })).toThrow('WS4006: the GPU stopped');
     await expect(open('cuda')).rejects.toThrow('WS4006: GPU 0 stopped, and a device that used it');

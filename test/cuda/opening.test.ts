@@ -67,6 +67,26 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     expect(fake.retained()).toBe(3);
   });
 
+  test.each([
+    [34, 'stubs'],
+    [304, '/dev/nvidia'],
+    [802, 'nvidia-fabricmanager'],
+    [803, 'load the module again'],
+    [804, 'cuda-compat'],
+    [807, 'nvidia-cuda-mps-control'],
+    [9999, 'look at the GPU with nvidia-smi'],
+  ])('a driver that does not start, with %i, says what to do', async (result, hint) => {
+    fake.fail('cuInit', result, 0);
+    const open = await fresh();
+    const error = await open('cuda').then(
+      () => null,
+      (reason) => reason,
+    );
+    expect(error.code).toBe('WS4003');
+    expect(error.hint).toContain(hint);
+    fake.reset();
+  });
+
   test('what fails for one fails for all', async () => {
     fake.fail('cuInit', 100, 0);
     const open = await fresh();
@@ -82,7 +102,15 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
 
   test.each([
     [illegalAddress, /^WS4006: GPU 0 cannot be opened again/],
-    [2, /^WS4001: opening a context on GPU 0 failed: CUDA_ERROR_OUT_OF_MEMORY/],
+    [
+      2,
+      /^WS4001: opening a context on GPU 0 failed: CUDA_ERROR_OUT_OF_MEMORY: .*hint: see with nvidia-smi which/s,
+    ],
+    [
+      46,
+      /^WS4006: opening a context on GPU 0 failed: CUDA_ERROR_DEVICE_UNAVAILABLE: .*hint: another process/s,
+    ],
+    [100, /^WS4006: opening a context on GPU 0 failed: CUDA_ERROR_NO_DEVICE: .*CUDA_VISIBLE_DEVICES/s],
   ])('a context that is refused with %i', async (result, message) => {
     const open = await fresh();
     fake.fail('cuDevicePrimaryCtxRetain', result, 0);

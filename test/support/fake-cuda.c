@@ -120,6 +120,7 @@ static const struct { R result; const char *name, *text; } errors[] = {
   {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
   {702, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
   {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+  {802, "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"},
   {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 R cuGetErrorName(R result, const char **name) {

@@ -36,6 +36,8 @@ function retain(driver: Driver, device: number): Retained {
 }
 
 const contexts = new Map<number, Shared>();
+/** The GPUs that stopped in this process, and which the driver may refuse it from now on. */
+const stopped = new Set<number>();
 let current = 0;
 
 export class Context {
@@ -61,7 +63,8 @@ export class Context {
     }
     if (shared === undefined) {
       const { result, handle } = retained ?? retain(driver, device);
-      if (driver.isFatal(result)) throw refused(device, driver.describe(result));
+      if (driver.isFatal(result) && (stopped.has(device) || isKernelFault(result)))
+        throw refused(device, driver.describe(result));
       driver.check(result, `opening a context on GPU ${device}`);
       shared = { handle, users: 0, lost: false };
       contexts.set(device, shared);
@@ -88,6 +91,7 @@ export class Context {
   /** Nothing in it can be used any more. */
   lose(): void {
     this.#shared.lost = true;
+    stopped.add(this.device);
   }
 
   close(): void {
@@ -100,6 +104,11 @@ export class Context {
     if (this.#shared.lost) this.#driver.cuDevicePrimaryCtxReset_v2(this.device);
     this.#driver.cuDevicePrimaryCtxRelease_v2(this.device);
   }
+}
+
+/** Results that only a kernel of this process can have led to. */
+function isKernelFault(result: number): boolean {
+  return result >= 700 && result < 800;
 }
 
 function refused(device: number, what: string): WarpstageError {

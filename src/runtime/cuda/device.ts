@@ -1,5 +1,6 @@
 // An NVIDIA GPU as a device: the driver API and NVRTC, found at run time.
 
+import { WarpstageError } from '../../diagnostics/error.ts';
 import type { Kernel, LaunchArguments, Schema } from '../../kernel/kernel.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import type { RecordOf, Struct, StructFields } from '../../kernel/struct.ts';
@@ -32,7 +33,7 @@ import type {
 } from '../device.ts';
 import { CommandEvent } from '../event.ts';
 import type { Occupancy } from '../occupancy.ts';
-import { outOfHostMemory, outOfMemory } from '../out-of-memory.ts';
+import { outOfGpuMemory, outOfHostMemory } from '../out-of-memory.ts';
 import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
 import type { RecordedTimes, RecordingOptions } from '../recording.ts';
 import { CommandStream, type StreamHost } from '../stream.ts';
@@ -151,11 +152,12 @@ export class CudaDevice implements Device {
     const element = elementOf(type);
     checkLength(length);
     const bytes = length * bytesOf(element);
-    let address = this.#memory.allocate(bytes);
+    const allocate = () => this.#dispatcher.guarded(() => this.#memory.allocate(bytes));
+    let address = this.#tried(allocate);
     // What commands in flight still hold is waited for, as cudaFree would have.
-    if (address === null && this.#drain()) address = this.#memory.allocate(bytes);
+    if (address === null && this.#drain()) address = this.#tried(allocate);
     if (address === null) {
-      throw outOfMemory(`an array of ${length} elements of ${element}`, bytes, this.memory, this.memory.free);
+      throw outOfGpuMemory(`an array of ${length} elements of ${element}`, bytes, this.memory);
     }
     const begin = address;
     ++this.#arrays;
@@ -169,8 +171,12 @@ export class CudaDevice implements Device {
   }
 
   #drain(): boolean {
+    return this.#tried(() => this.#dispatcher.drain());
+  }
+
+  #tried<T>(call: () => T): T {
     try {
-      return this.#dispatcher.drain();
+      return call();
     } catch (error) {
       this.#throw(error);
     }
@@ -184,9 +190,10 @@ export class CudaDevice implements Device {
     checkLength(length);
     const bytes = length * bytesOf(element);
     try {
-      const { buffer, begin } = this.#pinned.allocateAligned(bytes);
+      const { buffer, begin } = this.#dispatcher.guarded(() => this.#pinned.allocateAligned(bytes));
       return new PinnedMemoryArray(element, length, { buffer, begin, freed: () => this.#freed(buffer) });
     } catch (error) {
+      if (error instanceof WarpstageError && error.code !== 'WS4001') this.#throw(error);
       throw outOfHostMemory(`a page-locked array of ${length} elements of ${element}`, bytes, error);
     }
   }
@@ -205,7 +212,7 @@ export class CudaDevice implements Device {
 
   get memory(): MemoryStatistics {
     this.#dispatcher.poll();
-    const { free, total } = this.#gpu.memory();
+    const { free, total } = this.#tried(() => this.#dispatcher.guarded(() => this.#gpu.memory()));
     const spare = this.#memory.spare;
     return { total, allocated: this.#arrayBytes, free: free + spare, allocations: this.#arrays };
   }

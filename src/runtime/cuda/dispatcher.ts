@@ -157,7 +157,7 @@ export class CudaDispatcher implements Dispatcher {
   #eventsOf(commands: readonly Command[]): readonly number[] | null {
     const open = commands.filter(({ status }) => status === 'queued');
     if (this.#lost !== null || open.some((command) => this.#deferred.has(command))) return null;
-    return this.#guarded(() => open.map((command) => this.#streams.ofCommand(command).mark(command)));
+    return this.guarded(() => open.map((command) => this.#streams.ofCommand(command).mark(command)));
   }
 
   /** Settles a command that the GPU has reached, and what was issued before it. */
@@ -317,13 +317,13 @@ export class CudaDispatcher implements Dispatcher {
   waitBriefly(commands: readonly Command[]): boolean {
     const [first] = commands;
     if (first === undefined || commands.length > 1 || this.#deferred.has(first)) return false;
-    this.#guarded(() => this.#streams.ofCommand(first).watch(first));
+    this.guarded(() => this.#streams.ofCommand(first).watch(first));
     return this.#waiting.lookAtOnce(() => first.status !== 'queued');
   }
 
   watch(command: Command): void {
     if (command.status !== 'queued' || this.#deferred.watch(command)) return;
-    this.#guarded(() => this.#streams.ofCommand(command).watch(command));
+    this.guarded(() => this.#streams.ofCommand(command).watch(command));
     this.#waiting.add();
     command.whenSettled(() => this.#waiting.remove());
   }
@@ -370,7 +370,7 @@ export class CudaDispatcher implements Dispatcher {
   // Errors
 
   /** Calls; if the GPU stopped, everything fails and so does this. */
-  #guarded<T>(call: () => T): T {
+  guarded<T>(call: () => T): T {
     if (this.#lost !== null) throw this.#lost;
     this.#host.context.use();
     try {
@@ -383,7 +383,7 @@ export class CudaDispatcher implements Dispatcher {
   /** Calls, where a GPU that has stopped is nothing new: a wait for its commands throws. */
   #attempt(call: () => void): void {
     try {
-      this.#guarded(call);
+      this.guarded(call);
     } catch {
       // Reported already, or reported when the next call fails.
     }
@@ -406,7 +406,7 @@ export class CudaDispatcher implements Dispatcher {
     this.#channels.deliver();
     const flights = [...this.#streams.values()].flatMap((stream) => stream.abandon());
     const launches = flights.flatMap(({ work }) => launchesOf(work));
-    this.#lost = lostError(this.#driver.describe(result), launches);
+    this.#lost = lostError(this.#driver, result, launches);
     this.#host.context.lose();
     for (const { command, activity } of flights) {
       command.settle(this.#lost, command.queued, performance.now());

@@ -5,6 +5,7 @@
 // A call gives its result; `check` makes an error of one that failed.
 
 import { WarpstageError } from '../../diagnostics/error.ts';
+import { fatalResults, hintOf } from './driver-errors.ts';
 import { bind, callAside, type NativeFunction, openLibrary, type Prototype } from './library.ts';
 
 const handle = 'uint64_t';
@@ -75,11 +76,6 @@ export const driverResults = {
   notReady: 600,
 } as const;
 
-/** Results after which nothing in the context can be used: a kernel's fault, or a GPU that is gone. */
-const fatal = new Set([
-  3, 4, 46, 100, 101, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999,
-]);
-
 /** The oldest driver whose functions suffice: that of CUDA 12.0. */
 const oldestVersion = 12000;
 
@@ -119,7 +115,7 @@ function initialised(driver: Driver, result: number): Driver {
   throw new WarpstageError({
     code: 'WS4003',
     message: `the NVIDIA driver cannot be used: ${driver.describe(result)}`,
-    hint: 'check with nvidia-smi that the driver sees a GPU, or open("cpu")',
+    hint: hintOf(result),
   });
 }
 
@@ -152,11 +148,15 @@ function loadDriver(): Driver {
   };
   const describe = (result: number) =>
     `${text(functions.cuGetErrorName, result) || `error ${result}`}: ${text(functions.cuGetErrorString, result) || 'unknown'}`;
-  const isFatal = (result: number) => fatal.has(result);
+  const isFatal = (result: number) => fatalResults.has(result);
   const check = (result: number, doing: string) => {
     if (result !== driverResults.success) {
       const code = result === driverResults.outOfMemory ? 'WS4001' : 'WS4006';
-      throw new WarpstageError({ code, message: `${doing} failed: ${describe(result)}` });
+      throw new WarpstageError({
+        code,
+        message: `${doing} failed: ${describe(result)}`,
+        hint: hintOf(result),
+      });
     }
   };
   const version = [0];

@@ -8,24 +8,16 @@ import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
 import { locationOf } from '../../diagnostics/source.ts';
 import type { Work } from '../command.ts';
 import { kernelInWords, type LaunchWork } from '../launch.ts';
+import type { Driver } from './driver.ts';
+import { hintOf } from './driver-errors.ts';
 
-/** What may have led to it, by the driver's name of the error. */
-const hints: readonly (readonly [RegExp, string])[] = [
-  [
-    /ILLEGAL_ADDRESS|MISALIGNED|INVALID_ADDRESS_SPACE|LAUNCH_FAILED|HARDWARE_STACK|INVALID_PC|ASSERT/,
-    "start the process again, and run the kernel with open('cuda', { checked: true }), or `warpstage run --checked`: that tells the line, the thread and the index, and the GPU goes on",
-  ],
-  [
-    /LAUNCH_TIMEOUT/,
-    'let each launch do less, or take the display off this GPU; the GPU needs a new process',
-  ],
-];
-const otherHint = 'look at the GPU with nvidia-smi, and start the process again';
-
-/** `what` is the driver's name and sentence of the error, `flights` the launches that were not complete. */
-export function lostError(what: string, launches: readonly LaunchWork[]): WarpstageError {
+/** `result` is what the driver answered, `launches` those that were not complete. */
+export function lostError(
+  driver: Pick<Driver, 'describe'>,
+  result: number,
+  launches: readonly LaunchWork[],
+): WarpstageError {
   const kernels = [...new Map(launches.map((work) => [work.name, work])).values()];
-  const hint = hints.find(([pattern]) => pattern.test(what))?.[1] ?? otherHint;
   const [first] = kernels;
   const where =
     first === undefined
@@ -33,7 +25,11 @@ export function lostError(what: string, launches: readonly LaunchWork[]): Warpst
       : kernels.length === 1
         ? ` in ${kernelInWords(first.name)}`
         : ` in one of ${kernels.map(({ name }) => kernelInWords(name)).join(', ')}`;
-  const issue: Issue = { code: 'WS4006', message: `the GPU stopped${where}: ${what}`, hint };
+  const issue: Issue = {
+    code: 'WS4006',
+    message: `the GPU stopped${where}: ${driver.describe(result)}`,
+    hint: hintOf(result),
+  };
   if (first === undefined || kernels.length > 1 || first.sources.length === 0)
     return new WarpstageError(issue);
   const location = locationOf(first.sources, { source: 0, start: 0, end: first.sources[0]!.text.length });
