@@ -5,6 +5,7 @@ import type {
   AssignmentExpression,
   AssignmentOperator,
   BinaryOperator,
+  Identifier,
   Node,
   UpdateExpression,
 } from 'acorn';
@@ -62,7 +63,7 @@ export function assignment(lowering: Lowering, node: AssignmentExpression): Valu
   if (operator === '??=') return refuseDefault(lowering, node);
   if (operator === '&&=' || operator === '||=') return assignIf(lowering, node, operator);
   const token = operator.slice(0, -1) as BinaryOperator;
-  const place = targetOf(lowering, left as AnyNode);
+  const place = targetOf(lowering, left as Assignable);
   const [array, index, before, value] = lowering.inOrder<[Value, Value, Value, Value]>(
     () => (place.kind === 'element' ? place.array : undefinedValue),
     () => (place.kind === 'element' ? place.index : undefinedValue),
@@ -79,7 +80,7 @@ export function update(
   { operator, argument, prefix }: UpdateExpression,
   node: Node,
 ): Value {
-  const place = targetOf(lowering, argument as AnyNode);
+  const place = targetOf(lowering, argument as Assignable);
   const now = readTarget(lowering, place, argument);
   // Counting is a use as an integer.
   if (isNumeric(now)) lowering.inference.meets(now, 'i32');
@@ -91,7 +92,7 @@ export function update(
 }
 
 function assignPlain(lowering: Lowering, node: AssignmentExpression): Value {
-  const target = node.left as AnyNode;
+  const target = node.left as Assignable;
   const place = wholeOf(lowering, target) ?? target;
   if (place.type !== 'MemberExpression' || target.type !== 'MemberExpression') {
     return write(lowering, targetOf(lowering, target), lowering.value(node.right), node);
@@ -110,7 +111,7 @@ function assignIf(
   node: AssignmentExpression,
   operator: Extract<AssignmentOperator, '&&=' | '||='>,
 ): Value {
-  const target = targetOf(lowering, node.left as AnyNode);
+  const target = targetOf(lowering, node.left as Assignable);
   const place =
     target.kind === 'cell'
       ? target
@@ -132,33 +133,32 @@ function assignIf(
 function assignPattern(lowering: Lowering, node: AssignmentExpression): Value {
   const value = lowering.settle(lowering.value(node.right), 'swapped');
   takeApart(lowering, node.left as Parameters<typeof takeApart>[1], value, (target, part) => {
-    write(lowering, targetOf(lowering, target as AnyNode), part, target);
+    write(lowering, targetOf(lowering, target as Assignable), part, target);
   });
   return value;
 }
 
-function targetOf(lowering: Lowering, node: AnyNode): Target {
+function targetOf(lowering: Lowering, node: Assignable): Target {
   if (node.type === 'Identifier') return cellTarget(lowering, node, false);
   const place = wholeOf(lowering, node) ?? node;
-  if (node.type === 'MemberExpression' && place.type === 'Identifier') {
+  if (place.type === 'Identifier') {
     const target = cellTarget(lowering, place, true);
     return { ...target, component: componentNamed(lowering, cellType(target), node) };
   }
-  if (place.type === 'MemberExpression' && node.type === 'MemberExpression') {
-    const [object, index] = lowering.inOrder(
-      () => lowering.value(place.object),
-      () => (place.computed ? lowering.value(place.property) : literal(0)),
-    );
-    return elementTarget(lowering, node, place, object, index);
-  }
-  return lowering.fail(node, 'WS1006', 'this cannot be assigned', 'assign variables and elements of arrays');
+  const [object, index] = lowering.inOrder(
+    () => lowering.value(place.object),
+    () => (place.computed ? lowering.value(place.property) : literal(0)),
+  );
+  return elementTarget(lowering, node, place, object, index);
 }
 
 type CellTarget = Extract<Target, { kind: 'cell' }>;
 type MemberNode = Extract<AnyNode, { type: 'MemberExpression' }>;
+/** All that JavaScript lets a program assign, but for patterns. */
+type Assignable = Identifier | MemberNode;
 
 /** Of `v.x`, `a[i].x` and `a[i].low.x`: `v`, where that holds a vector, and `a[i]`. */
-function wholeOf(lowering: Lowering, node: AnyNode): AnyNode | null {
+function wholeOf(lowering: Lowering, node: Assignable): Assignable | null {
   if (node.type !== 'MemberExpression' || node.computed) return null;
   const whole = node.object as AnyNode;
   if (whole.type === 'MemberExpression') {

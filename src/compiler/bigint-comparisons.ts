@@ -32,8 +32,8 @@ export function bigintComparison(
       leftIs ? 'right' : 'left',
     );
   }
-  const a = operandOf(lowering, left, right, node);
-  const b = operandOf(lowering, right, left, node);
+  const a = operandOf(lowering, operator, left, right, node);
+  const b = operandOf(lowering, mirrored[operator], right, left, node);
   const range = lowering.range(node);
   if (a.type === b.type) return compare(operator, a, b, range);
   return a.type === 'i64'
@@ -72,7 +72,13 @@ function refuseNumbers(
 }
 
 /** An operand as i64, or as u64 where it is one; a literal takes the type of what it is compared with. */
-function operandOf(lowering: Lowering, value: Numeric, beside: Numeric, node: Node): Expression {
+function operandOf(
+  lowering: Lowering,
+  operator: CompareOperator,
+  value: Numeric,
+  beside: Numeric,
+  node: Node,
+): Expression {
   const range = lowering.range(node);
   if (value.kind !== 'literal') {
     const given = typed(lowering, value, node);
@@ -87,8 +93,14 @@ function operandOf(lowering: Lowering, value: Numeric, beside: Numeric, node: No
     node,
     'WS1004',
     `${literalText(value.value)} is beyond 64 bits, and so is no bigint of a kernel`,
-    'compare with a bigint of 64 bits',
+    replacementAdvice(lowering, node, String(alwaysHolds(operator, whole))),
   );
+}
+
+/** Whether a comparison holds whose left side is beyond all bigints of 64 bits. */
+function alwaysHolds(operator: CompareOperator, left: bigint): boolean {
+  if (operator === 'equal' || operator === 'notEqual') return operator === 'notEqual';
+  return operator.startsWith('greater') === left > 0n;
 }
 
 const mirrored = {

@@ -1,7 +1,7 @@
 // Calls: of intrinsics, of device functions, and of the kernel's own functions.
 
 import type { CallExpression, Node } from 'acorn';
-import { type Advice, castAdvice, replacement } from './advice.ts';
+import { type Advice, castAdvice, replacement, replacementAdvice } from './advice.ts';
 import { callDeviceFunction } from './device-functions.ts';
 import { inline } from './inline.ts';
 import type { Given } from './intrinsics/arguments.ts';
@@ -75,7 +75,9 @@ function refuseCall(lowering: Lowering, callee: Value, node: Node): never {
     `${describe(callee)} cannot be called`,
     isNumeric(callee)
       ? uncalled(lowering, node)
-      : 'a kernel calls intrinsics, device functions of its schema, and functions that it declares itself',
+      : callee.kind === 'view'
+        ? indexed(lowering, node)
+        : 'a kernel calls intrinsics, device functions of its schema, and functions that it declares itself',
   );
 }
 
@@ -85,6 +87,15 @@ function uncalled(lowering: Lowering, node: Node): Advice | string {
   if (callee === undefined) return 'it is a value, and no function';
   const name = written(lowering, callee);
   return { hint: `it is a value: write ${name}`, fixes: [replacement(lowering, node, name)] };
+}
+
+/** An array that is called: the element that its argument counts to. */
+function indexed(lowering: Lowering, node: Node): Advice {
+  const { callee, arguments: given } = node as CallExpression;
+  const name = written(lowering, callee);
+  const [argument] = given;
+  if (argument === undefined) return { hint: `take one of its elements: ${name}[0]`, fixes: [] };
+  return replacementAdvice(lowering, node, `${name}[${written(lowering, argument)}]`);
 }
 
 function callClosure(lowering: Lowering, callee: ClosureValue, given: readonly Given[], at: Node): Value {

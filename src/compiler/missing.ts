@@ -33,7 +33,12 @@ export function refuseComparedValue(lowering: Lowering, node: Node): never {
   if (left !== undefined && operator !== undefined && isEquality(operator)) {
     refuseTest(lowering, node, left as AnyNode, operator);
   }
-  return lowering.fail(node, 'WS1006', 'this is compared with undefined', 'compare it with a number');
+  return lowering.fail(
+    node,
+    'WS1006',
+    'this is compared with undefined',
+    'give it a value; a function gives what it returns',
+  );
 }
 
 /** Refuses `x ?? y` and `x ??= y`. */

@@ -122,7 +122,7 @@ function literalConstant(
       `${literalText(value)} is not of type ${type}`,
       typeof value === 'bigint' || Number.isInteger(value)
         ? `${type} holds ${limits(type, lowering.indexType)}${isBigint(type) ? '' : '; compute in a wider type, f64'}`
-        : 'cast what it is combined with to f32 or f64',
+        : `give a whole number, such as ${Math.trunc(value)}`,
     );
   }
   return typeof value === 'bigint'

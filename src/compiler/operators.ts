@@ -24,7 +24,7 @@ import {
   type QuotientValue,
   type Value,
 } from './values.ts';
-import { written } from './written.ts';
+import { written, writtenOperand } from './written.ts';
 
 const arithmetic = { '+': 'add', '-': 'subtract', '*': 'multiply', '%': 'remainder' } as const;
 
@@ -86,6 +86,19 @@ function division(lowering: Lowering, left: Numeric, right: Numeric, node: Node)
   return { kind: 'quotient', type, left: a, right: b, node };
 }
 
+/** A power of bigints as a product of those that there are, or as a shift where it is one of two. */
+function bigintPower(lowering: Lowering, node: Node, exponent: number | null): Advice | string {
+  const [left, right] = [
+    writtenOperand(lowering, sideOf(node, 'left')),
+    writtenOperand(lowering, sideOf(node, 'right')),
+  ];
+  if (left === '2n') return replacementAdvice(lowering, node, `(1n << ${right})`);
+  if (exponent === null || exponent < 1 || exponent > 64)
+    return 'multiply as often as the exponent says, in a loop';
+  const powers = Array.from({ length: Math.ceil(exponent / 4) }, (_, at) => Math.min(4, exponent - 4 * at));
+  return replacementAdvice(lowering, node, `(${powers.map((one) => `${left} ** ${one}n`).join(' * ')})`);
+}
+
 /** x ** y: of integers only small powers that are written out; everything else as Math.pow. */
 export function power(lowering: Lowering, left: Numeric, right: Numeric, node: Node): Numeric {
   refuseBigintMix(lowering, [left, right], node, "'**'");
@@ -112,7 +125,7 @@ export function power(lowering: Lowering, left: Numeric, right: Numeric, node: N
         ? `a power of bigints (${common}) has one of the exponents 1n to 4n, written out`
         : `a power of two integers (${common}) need not be one`,
       isBigint(common)
-        ? 'multiply in a loop'
+        ? bigintPower(lowering, node, exponent)
         : castAdvice(lowering, sideOf(node, 'left'), 'f32', '', 'cast the base'),
     );
   }

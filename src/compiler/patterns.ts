@@ -100,7 +100,9 @@ function restOf(lowering: Lowering, value: Value, position: number, node: Node):
     node,
     'WS1006',
     `${describe(value)} has no known rest`,
-    'take a part of an array by subarray(begin)',
+    value.kind === 'view'
+      ? `take a part of it: ${value.name}.subarray(${position})`
+      : 'lists have a rest, and arrays have subarray(begin)',
   );
 }
 

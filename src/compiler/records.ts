@@ -66,7 +66,7 @@ export function memberCell(lowering: Lowering, object: ObjectValue, name: string
     'WS1012',
     `'${name}' of ${object.name} cannot be assigned`,
     object.key === undefined
-      ? 'kernels write to elements of arrays, to variables and to their own objects'
+      ? 'assign it in each branch of an if statement'
       : `name it where the object is made: { …, ${name}: 0 }`,
   );
 }

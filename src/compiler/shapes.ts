@@ -102,7 +102,11 @@ export function refuseFlat(
     node,
     'WS1004',
     `${what} has ${wanted} dimensions, and ${describe(view)} has ${given}`,
-    given === 1 ? `give it a shape: ${view.name}.shaped(${extents})` : 'the dimensions must be as many',
+    given > wanted
+      ? `take a part of it: ${view.name}[0]`
+      : given === 1
+        ? `give it a shape: ${view.name}.shaped(${extents})`
+        : 'give an array of as many dimensions',
   );
 }
 

@@ -19,6 +19,7 @@ import {
   type VectorValue,
   type ViewValue,
 } from './values.ts';
+import { written } from './written.ts';
 
 /** How many elements a view has. */
 export function viewLength(lowering: Lowering, view: ViewValue, node: Node): Expression {
@@ -89,7 +90,7 @@ export function refuseWindow(lowering: Lowering, view: ViewValue, node: Node): v
     node,
     'WS1006',
     `'${view.name}' is an element with its neighbours, and stands for no array`,
-    `read them by their positions: ${view.name}[${view.window[0]}] … ${view.name}[${view.window[1]}]`,
+    `read each by its position: ${view.name}[${view.window[0]}] to ${view.name}[${view.window[1]}]`,
   );
 }
 
@@ -146,7 +147,7 @@ export function storeElement(
       node,
       'WS1012',
       `a row of '${view.name}' cannot be assigned`,
-      'kernels write elements: let each thread assign its own, or copy rows by cuda.memcpyAsync',
+      `assign its elements: ${written(lowering, node)}${'[0]'.repeat(view.dimensions!.length - 1)}`,
     );
   }
   const index = view.dimensions === undefined ? given : evaluatedOnce(lowering, given);
@@ -210,8 +211,15 @@ export function refuseReadonly(lowering: Lowering, view: ViewValue, node: Node):
     node,
     'WS1012',
     `'${view.name}' is read-only`,
-    `declare it without readonly: ${view.name}: '${view.element}[]'`,
+    `declare it without readonly: ${view.name}: '${declaredType(lowering, view)}'`,
   );
+}
+
+/** How the schema has the array of a view, without `readonly`; a device function names an array as it sees it. */
+function declaredType(lowering: Lowering, { array, name, element }: ViewValue): string {
+  const parameter = array.space === 'global' ? lowering.parameters[array.id] : undefined;
+  if (parameter?.kind !== 'array' || parameter.name !== name) return `${element}[]`;
+  return `${parameter.element}${'[]'.repeat(parameter.dimensions ?? 1)}`;
 }
 
 /** A new array of the thread's own. */

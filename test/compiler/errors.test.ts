@@ -43,6 +43,17 @@ test('a name of the schema that is not taken', () => {
   ]);
 });
 
+test.each([
+  ['readonly f32[][]', 'x[0][0] = 1;', 'f32[][]'],
+  ['readonly f32[][][]', 'x[0][0][0] = 1;', 'f32[][][]'],
+  ['readonly f32[]', "x.as('i32')[0] = 1;", 'f32[]'],
+  ['readonly f32[]', 'const t = x.subarray(1); t[0] = 1;', 'f32[]'],
+] as const)('what is read-only, and written: %s, %s', (declared, statement, wanted) => {
+  const text = `({ x }) => { ${statement} }`;
+  expect(mistakesIn({ x: declared }, text).join()).toContain(`(declare it without readonly: x: '${wanted}')`);
+  expect(mistakesIn({ x: wanted }, text)).toEqual([]);
+});
+
 test('mistakes inside a device function are reported at their place, once', () => {
   const half = deviceFunction({ v: 'i32' }, functionOf('({ v }) => {\n  return v / 2;\n}') as () => number);
   const text = '({ h, half }) => { h[0] = half({ v: 1 }); h[1] = half({ v: 2 }); }';

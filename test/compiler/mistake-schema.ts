@@ -9,6 +9,9 @@ const scale = deviceFunction(
   },
 );
 
+const corner = deviceFunction({ image: 'f32[][]' }, ({ image }) => image[0]![0]!);
+const middle = deviceFunction({ cube: 'f32[][][]' }, ({ cube }) => cube[1]![1]![1]!);
+
 export const schema = {
   y: 'f32[]',
   x: 'readonly f32[]',
@@ -20,4 +23,6 @@ export const schema = {
   b: 'u8[]',
   c: 'constant index = 2',
   scale,
+  corner,
+  middle,
 } as const;

@@ -176,7 +176,7 @@ test('a position outside the window is an error at its place, and so is any othe
   expect(at('({ x }) => x[2]')).toContain("WS1009 1:12 x[2]: 'x' has the positions -1 to 1, and this is 2");
   expect(at('({ x }) => x[2]')).toContain("widen its window: x: 'f32[-1..2]'");
   expect(at('({ x }) => x.subarray(1)[0]')).toContain(
-    "WS1006 1:12 x.subarray(1): 'x' is an element with its neighbours",
+    "WS1006 1:12 x.subarray(1): 'x' is an element with its neighbours, and stands for no array (read each by its position: x[-1] to x[1])",
   );
   expect(at('({ x }) => x.length')).toBe('');
   expect(() => kernel({ x: 'f32[-1..1]' } as never, () => {})).toThrow('only device functions are given one');

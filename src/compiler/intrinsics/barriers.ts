@@ -4,6 +4,7 @@
 // says whether it was the phase's last. So it means what it says in the frame of that thread.
 
 import type { Node } from 'acorn';
+import { replacementAdvice } from '../advice.ts';
 import { compare, constant, variable } from '../build.ts';
 import type { Expression } from '../ir.ts';
 import { mostArrivals } from '../ir-barriers.ts';
@@ -117,7 +118,7 @@ export function barrierOf(
       node,
       'WS1009',
       `'${name}' has ${count === 1 ? 'one barrier' : `${count} barriers`}, and none with the number ${known}`,
-      'they are counted from 0',
+      replacementAdvice(lowering, node, String(known < 0 ? 0 : count - 1)),
     );
   }
   return { kind: 'barrier', id, name, index };

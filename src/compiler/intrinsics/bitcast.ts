@@ -14,7 +14,7 @@ type BitType = 'i32' | 'u32' | 'f32' | 'i64' | 'u64' | 'f64';
 
 const widths = { i32: 32, u32: 32, f32: 32, i64: 64, u64: 64, f64: 64 } as const;
 
-function isBitType(type: Element | NumberType): type is BitType {
+export function isBitType(type: Element | NumberType): type is BitType {
   return Object.hasOwn(widths, type);
 }
 
@@ -24,7 +24,7 @@ function reinterpreted({ lowering, node, at, args: { element, x } }: IntrinsicCa
       at('element'),
       'WS1004',
       `cuda.bitcast makes no ${element}`,
-      `write one of ${Object.keys(widths).join(', ')}`,
+      `write one of '${Object.keys(widths).join("', '")}'`,
     );
   }
   if (x.kind === 'open') return x;

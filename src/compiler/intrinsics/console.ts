@@ -51,7 +51,7 @@ export const consoleHandlers = {
         at('message'),
         'WS1009',
         `the message of an assertion has ${valuesOf(message).length} values`,
-        `leave ${mostValues} of them; console.log prints any number`,
+        `keep ${mostValues} of them; console.log prints any number`,
       );
     }
     const test = toBool(lowering, args.condition, condition);

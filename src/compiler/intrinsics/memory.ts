@@ -4,6 +4,7 @@ import type { Node } from 'acorn';
 import type { MemoryOrder, MemoryScope } from '../../kernel/intrinsics.ts';
 import { bytesOf, isNumberElement, layoutOf } from '../../kernel/layout.ts';
 import type { Element, NumberElement } from '../../kernel/types.ts';
+import { intrinsic } from '../advice.ts';
 import { binary, compare, numberConstant, variable } from '../build.ts';
 import {
   type AtomicOperator,
@@ -25,6 +26,7 @@ import {
   type ViewValue,
 } from '../values.ts';
 import { newLocalArray, refuseWindow, subarray, viewLength } from '../views.ts';
+import { isBitType } from './bitcast.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 
 type Place = Pick<IntrinsicCall, 'lowering' | 'node'>;
@@ -73,7 +75,9 @@ function seenAs({ lowering, receiver, node, at }: IntrinsicCall<'array.as'>, ele
       node,
       'WS1006',
       `'${view.name}' is a thread's own array, and stays what it is`,
-      'arrays of the schema and shared arrays can be seen as other elements; of a number take cuda.bitcast(type, x)',
+      isBitType(element) && isBitType(view.element) && bytesOf(element) === bytesOf(view.element)
+        ? `see one of its elements so: ${intrinsic(lowering, 'bitcast')}('${element}', ${view.name}[0])`
+        : 'arrays of the schema and shared arrays can be seen as other elements',
     );
   }
   const declared = declaredElement(lowering, view.array);

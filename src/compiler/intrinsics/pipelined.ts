@@ -29,7 +29,7 @@ import {
 } from '../values.ts';
 import type { SomeHandlers } from './handler.ts';
 import { newSharedArray } from './memory.ts';
-import { type Copy, copyForm, membersOf, type Options, optionsOf, verbs } from './pipelined-options.ts';
+import { type Copy, copyForm, membersOf, type Options, optionsOf } from './pipelined-options.ts';
 
 export const pipelinedHandlers = {
   'cuda.pipelined': (call) => {
@@ -199,7 +199,7 @@ class Schedule {
     if (known !== undefined) return known;
     const lowering = this.#lowering;
     const room = lowering.expanded(given ?? count.count);
-    const size = this.#times(this.#times(room, this.#groups(node), node), this.#options.stages, node);
+    const size = this.#times(this.#times(room, this.#groups(), node), this.#options.stages, node);
     const array = newSharedArray(
       lowering,
       { name: name ?? 'staged', element: source.element, count: size },
@@ -241,7 +241,7 @@ class Schedule {
     const lowering = this.#lowering;
     const { stages } = this.#options;
     const range = lowering.range(node);
-    const groups = this.#groups(node);
+    const groups = this.#groups();
     const turn = stages === 1 ? lowering.indexConstant(0, node) : this.#remainder(batch, stages, node);
     const begin = binary('multiply', turn, this.#times(room, groups, node), range);
     if (groups === 1) return { ...array, offset: begin, length: room };
@@ -249,26 +249,12 @@ class Schedule {
     return { ...array, offset: binary('add', begin, own, range), length: room };
   }
 
-  /** How many such groups a block has. */
-  #groups(node: Node): number {
-    const lowering = this.#lowering;
+  /** How many such groups a block has; a grid is no group of threads that share stages, and is refused before. */
+  #groups(): number {
     const { group } = this.#options.group;
-    const [x, y, z] = lowering.block;
-    switch (group.kind) {
-      case 'block':
-        return 1;
-      case 'thread':
-        return x * y * z;
-      case 'tile':
-        return (x * y * z) / group.size;
-      default:
-        return lowering.fail(
-          node,
-          'WS1009',
-          `cuda.pipelined has no stages for ${describe(this.#options.group)}`,
-          `write the verbs: ${verbs}`,
-        );
-    }
+    const [x, y, z] = this.#lowering.block;
+    if (group.kind === 'block') return 1;
+    return group.kind === 'tile' ? (x * y * z) / group.size : x * y * z;
   }
 
   /** The place of the group among those of the block. */

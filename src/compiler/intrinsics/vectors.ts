@@ -117,10 +117,14 @@ function cross(call: IntrinsicCall<'cuda.cross'>): Value {
 function refuseIntegers({ lowering, at, name }: Call, { type }: VectorValue): void {
   const component = loadedType(type);
   if (component === 'f32' || component === 'f64') return;
+  const { component: integer, components } = vectorTypes[type];
+  const text = written(lowering, at('a'));
+  const parts = ['x', 'y', 'z', 'w'].slice(0, components).map((part) => `${text}.${part}`);
+  const code = `${intrinsic(lowering, `f32x${components}`)}(${parts.join(', ')})`;
   lowering.fail(
     at('a'),
     'WS1004',
-    `${name} takes vectors of floats, and is given one of ${vectorTypes[type].component}`,
-    'divide components by Math.trunc(a.x / b.x), or make a vector of floats',
+    `${name} takes vectors of floats, and is given one of ${integer}`,
+    replacementAdvice(lowering, at('a'), code),
   );
 }

@@ -5,6 +5,7 @@
 // the warp in the IR; a tile's intrinsics count them from the tile's first.
 
 import type { Node } from 'acorn';
+import { replacementAdvice } from '../advice.ts';
 import { binary, builtin, compare, conditional, convert, numberConstant, variable } from '../build.ts';
 import { openOf } from '../common-type.ts';
 import type { Expression, Group, ValueType } from '../ir.ts';
@@ -143,7 +144,11 @@ function shuffleLanes(
       call.at('width'),
       'WS1009',
       `width of ${name} must be a power of two up to ${warpSize}, and is ${known}`,
-      'write 2, 4, 8, 16 or 32',
+      replacementAdvice(
+        lowering,
+        call.at('width'),
+        String(known < 1 ? 2 : Math.min(warpSize, 2 ** Math.ceil(Math.log2(known)))),
+      ),
     );
   }
   return shuffle(call, operator, value, { mask, lane: operand, width: known });
