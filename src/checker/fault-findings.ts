@@ -3,7 +3,7 @@
 
 import type { Program } from '../compiler/ir.ts';
 import type { Extent3 } from '../kernel/types.ts';
-import { accessOf } from '../runtime/faults.ts';
+import { accessOf, lengthOf } from '../runtime/faults.ts';
 import type { Finding } from '../targets/checker/finding.ts';
 import type { Fault } from '../targets/executable.ts';
 
@@ -24,7 +24,7 @@ export function findingOfFault({ block }: Program, fault: Fault): Finding | null
       return finding(
         'WS3001',
         `thread ${rank} ${accessOf(fault)}`,
-        "Compare the index with the array's `.length` before the access.",
+        `Compare the index with \`${lengthOf(fault)}\` before the access.`,
       );
     case 'division-by-zero':
       return finding('WS3003', `thread ${rank} divides an integer by zero`, 'Test the divisor first.');

@@ -81,7 +81,7 @@ function shapeIssue({ name, element, dimensions }: ArrayParameter, value: unknow
     message: `argument \`${name}\` must be ${arrayWords(element, dimensions)}, and ${given === undefined ? 'has no shape' : `has one of ${given} extents`}`,
     hint:
       dimensions === undefined
-        ? 'pass the array itself: its `array`'
+        ? `pass the array itself: \`${name}.array\``
         : `say how it is seen: \`${name}.shaped(${extents})\``,
   };
 }
@@ -172,12 +172,22 @@ export function takeArguments<A>(
   return { arrays, scalars, constants, functions };
 }
 
-function arrayIssue(device: Device, { name, element }: ArrayParameter, value: unknown): Issue | null {
+/** The length of what was given in place of a device array, as code. */
+function lengthOf(value: unknown): string {
+  const { length } = (value ?? {}) as { readonly length?: unknown };
+  return typeof length === 'number' ? String(length) : 'n';
+}
+
+function arrayIssue(
+  device: Device,
+  { name, element, readonly, dimensions }: ArrayParameter,
+  value: unknown,
+): Issue | null {
   if (!(value instanceof DeviceMemoryArray)) {
     return {
       code: 'WS2001',
       message: `argument \`${name}\` must be a device array of ${element}, and is ${inWords(value)}`,
-      hint: `copy the data to the device first: \`const ${name} = device.alloc('${element}', n)\` and \`stream.memcpyAsync(${name}, data)\``,
+      hint: `copy the data to the device first: \`const ${name} = device.alloc('${element}', ${lengthOf(value)})\` and \`stream.memcpyAsync(${name}, data)\``,
     };
   }
   if (value.device !== device) {
@@ -191,7 +201,7 @@ function arrayIssue(device: Device, { name, element }: ArrayParameter, value: un
     return {
       code: 'WS2002',
       message: `argument \`${name}\` must be a device array of ${element}, and is one of ${value.element}`,
-      hint: `allocate it with device.alloc('${element}', ${value.length}), or declare the parameter as '${value.element}[]'`,
+      hint: `allocate it with device.alloc('${element}', ${value.length}), or declare the parameter as '${readonly ? 'readonly ' : ''}${value.element}${'[]'.repeat(dimensions ?? 1)}'`,
     };
   }
   if (value.allocation.freed) {

@@ -31,7 +31,7 @@ function issueOf({ name, sources }: FaultyKernel, fault: Fault): Issue {
       return {
         code: 'WS3001',
         message: `${kernel} ${accessOf(fault)}`,
-        hint: "compare the index with the array's `.length` before the access",
+        hint: `compare the index with \`${lengthOf(fault)}\` before the access`,
         location: locationOf(sources, fault.range),
         thread: fault.thread,
         block: fault.block,
@@ -69,6 +69,11 @@ function issueOf({ name, sources }: FaultyKernel, fault: Fault): Issue {
       fault satisfies never;
       throw new TypeError('unknown fault');
   }
+}
+
+/** What the index must be less than, as code: `image[0].length` where it is the second of an array of several dimensions. */
+export function lengthOf({ array, dimension = 1 }: Extract<Fault, { kind: 'out-of-range' }>): string {
+  return `${array}${'[0]'.repeat(dimension - 1)}.length`;
 }
 
 /** What the access was, in words. */

@@ -5,36 +5,17 @@
 // `cast it:`); put in place of what was underlined, it mends that. Where the words are others, hint-cases.ts has the
 // statement as it is when it is mended.
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { WarpstageError } from 'warpstage';
 import type { Issue } from '#warpstage/diagnostics/error.js';
+import { filesIn, parsed, patternsOf } from '../support/hint-texts.ts';
 import { hintCases } from './hint-cases.ts';
 import { schema } from './mistake-schema.ts';
 import { mistakesInLanguage } from './mistakes-in-language.ts';
 import { mistakesInTypes } from './mistakes-in-types.ts';
 import { compile, kernelOf } from './support.ts';
-
-const filesIn = (folder: string) =>
-  readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && /\.(ts|md)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name));
-
-/** The texts that an expression may be, as patterns; what is made elsewhere has no text here. */
-function patternsOf(node: ts.Expression): readonly string[] {
-  if (ts.isStringLiteralLike(node)) return [escaped(node.text)];
-  if (ts.isParenthesizedExpression(node)) return patternsOf(node.expression);
-  if (ts.isConditionalExpression(node)) return [...patternsOf(node.whenTrue), ...patternsOf(node.whenFalse)];
-  if (!ts.isTemplateExpression(node)) return [];
-  const texts = [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)];
-  return [texts.map((text) => escaped(text)).join('[^\\n]*?')];
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-}
 
 /** The hints of `lowering.fail(node, code, message, hint)`. */
 function hintsIn(file: string): readonly string[] {
@@ -48,7 +29,7 @@ function hintsIn(file: string): readonly string[] {
     }
     ts.forEachChild(node, visit);
   };
-  visit(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true));
+  visit(parsed(file));
   return found;
 }
 

@@ -1,5 +1,6 @@
 // All misuses, a file a family.
 
+import { accesses } from './accesses.ts';
 import { advice } from './advice.ts';
 import { barriers } from './barriers.ts';
 import { deadlocks } from './deadlocks.ts';
@@ -21,6 +22,7 @@ export const corpus: readonly Misuse[] = [
   ...deadlocks,
   ...races,
   ...memory,
+  ...accesses,
   ...guide,
   ...pages,
   ...barriers,

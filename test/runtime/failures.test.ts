@@ -45,7 +45,7 @@ describe('a fault', () => {
     expect(error.code).toBe('WS3001');
     expect(error.issues[0]).toMatchObject({
       message: 'kernel `fault` writes `y[7]`, but `y` has 5 elements',
-      hint: "compare the index with the array's `.length` before the access",
+      hint: 'compare the index with `y.length` before the access',
       thread: [0, 0, 0],
       block: [3, 0, 0],
       location: { line: expect.any(Number), column: expect.any(Number) },

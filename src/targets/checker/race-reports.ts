@@ -166,7 +166,7 @@ function wordsOfThreads({ array, space, index, earlier, later, sameValue }: Conf
     mend: atomic
       ? 'Put a block sync between the two, or make both atomic.'
       : space === 'shared'
-        ? 'Put a block sync between the two: `cuda.syncthreads()`, or `sync()` of the group that both are in.'
+        ? 'Put a block sync between the two: `cuda.syncthreads()`, or the sync() of a group that both are in.'
         : 'Put a sync of their group between the two, or let one thread do both.',
   };
 }

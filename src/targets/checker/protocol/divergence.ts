@@ -70,7 +70,7 @@ export class Divergence implements PartialObserver {
     this.#compare(thread, arrivals, 'come here', (one, other) => ({
       code: 'WS7106',
       message: `${lanesOf(one)} of warp ${warp} come to one ${operator}, and ${lanesOf(other)} to another`,
-      mend: 'Call it once behind the branches, with the value of each in a variable; or let each branch name its own lanes by a mask made before them: `const lanes = cuda.ballotSync(0xffffffff, condition);`.',
+      mend: 'Call it once behind the branches, with the value of each in a variable; or let each branch name its own lanes by a mask that cuda.ballotSync makes before them.',
     }));
     const gone = lanesIn(named).filter((lane) => !brought.has(lane));
     if (gone.length === 0) return;
@@ -81,7 +81,7 @@ export class Divergence implements PartialObserver {
       message: `${operator} of warp ${warp} names ${lanesOf(gone.map((lane) => first + lane))}, which returned and took no part`,
       place: { range, threads: ranks, block: thread.block.index },
       related: [],
-      mend: 'Let all lanes come, with a neutral value where they have none; or name those that take part by a mask made before the others return: `const lanes = cuda.ballotSync(0xffffffff, condition);`.',
+      mend: 'Let all lanes come, with a neutral value where they have none; or name those that take part by a mask that cuda.ballotSync makes before the others return.',
     });
   }
 
