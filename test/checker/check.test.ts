@@ -98,7 +98,7 @@ describe('a finding', () => {
              |            ^^^^^^^^^^^^^^
         threads 16 to 31 of block (0, 0, 0)
         elements 16 to 31 of shared \`shared\` (bytes 64 to 127)
-        hint: put a block sync between the two: \`cuda.syncthreads()\`, or \`sync()\` of the group that both are in.
+        hint: put a block sync between the two: \`cuda.syncthreads()\`, or the sync() of a group that both are in.
 
       the kernel in 1 schedule: 1 finding"
     `);
