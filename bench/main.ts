@@ -18,6 +18,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   formats: async () => (await import('./suites/formats.ts')).suite,
   files: async () => (await import('./suites/files.ts')).suite,
   cpu: async () => (await import('./suites/cpu.ts')).suite,
+  shapes: async () => (await import('./suites/shapes.ts')).suite,
   gpu: async () => (await import('./suites/gpu.ts')).suite,
   multi: async () => (await import('./suites/multi.ts')).suite,
   schedules: async () => (await import('./suites/schedules.ts')).suite,

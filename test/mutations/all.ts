@@ -20,6 +20,7 @@ import { mutations as queue } from './queue.ts';
 import { mutations as roles } from './roles.ts';
 import { mutations as runtime } from './runtime.ts';
 import { mutations as runtimeCpu } from './runtime-cpu.ts';
+import { mutations as shapes } from './shapes.ts';
 import { mutations as tables } from './tables.ts';
 import { mutations as targets } from './targets.ts';
 
@@ -38,6 +39,7 @@ export const mutations: readonly Mutation[] = [
   ...proofs,
   ...checking,
   ...lanes,
+  ...shapes,
   ...targets,
   ...runtimeCpu,
   ...runtime,

@@ -103,8 +103,8 @@ export const mutations = [
     [
       {
         name: 'vectors test nothing of an index whose address is known',
-        from: 'unit.isInside(array, index) && this.#addressAt(',
-        to: 'this.#addressAt(',
+        from: 'filter((limited) => !unit.isBelow(limited))',
+        to: 'filter(() => false)',
         why: 'vectors write outside of arrays, and no fault is reported',
       },
     ],

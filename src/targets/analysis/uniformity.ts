@@ -63,7 +63,7 @@ export function madeOfSame(
     case 'load': {
       const { space, id } = expression.array;
       if (space === 'local' || changing?.has(`${space}:${id}`)) return false;
-      return madeOfSame(expression.index, extents, varying, changing);
+      return operandsOf(expression).every((operand) => madeOfSame(operand, extents, varying, changing));
     }
     default:
       return operandsOf(expression).every((operand) => madeOfSame(operand, extents, varying, changing));

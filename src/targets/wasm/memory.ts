@@ -163,17 +163,19 @@ export function writeCheck(
   });
 }
 
-/** Stops the thread if an index of several dimensions is outside of one of them. */
+/** Stops the thread if an index of several dimensions is outside of one of them, or of those that are asked for. */
 export function writeBoundsCheck(
   context: ThreadContext,
   { array, bounds = [], range }: Bounded,
   access: 'read' | 'write',
   push: (expression: Expression) => void,
+  asked?: readonly number[],
 ): void {
   const { code, launch, unit } = context;
   const { indexType } = unit.program;
   const wide = indexType === 'i64';
   for (let at = 0; at < bounds.length; at += 2) {
+    if (asked?.includes(at / 2) === false) continue;
     code.withTemporary(indexType, (index) => {
       code.withTemporary(indexType, (extent) => {
         push(bounds[at]!);

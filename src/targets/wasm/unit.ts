@@ -9,6 +9,7 @@ import { bytesOf } from '../../kernel/layout.ts';
 import type { Element } from '../../kernel/types.ts';
 import { constantOf, lengthAs } from '../analysis/elements.ts';
 import { type FactOf, factsOf } from '../analysis/facts.ts';
+import { isKnownInside } from '../analysis/known-bounds.ts';
 import type { FaultSite } from '../executable.ts';
 import type { OptionalCpuPass, WritingPass } from '../legalise/cpu/passes.ts';
 import { formOf } from '../printed-line.ts';
@@ -297,6 +298,17 @@ export class Unit {
     if (length === null || this.#factOf === null) return false;
     const { least, most } = this.#factOf(index);
     return least >= 0 && most < length;
+  }
+
+  /** What is known of a limit: an array's length, or an extent. */
+  knownLimit(limit: Expression): number | null {
+    return limit.kind === 'length' ? this.knownLength(limit.array) : constantOf(limit);
+  }
+
+  /** Whether an index lies below its limit, whichever thread computes it and when. */
+  isBelow({ index, limit }: { readonly index: Expression; readonly limit: Expression }): boolean {
+    if (limit.kind === 'length') return this.isInside(limit.array, index);
+    return this.#factOf !== null && isKnownInside(this.#factOf, index, limit);
   }
 
   wasmTypeOfVariable(id: number): Exclude<WasmType, 'v128'> {

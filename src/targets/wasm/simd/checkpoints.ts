@@ -7,6 +7,9 @@
 // list has happened yet, and the threads go through it one by one; the one that is wrong stops
 // there, at its own access.
 //
+// What an access asks are several things where its array has dimensions (limits.ts), and each has a check of its own, perhaps
+// in a list of its own. The access itself asks nothing any more only if all of them have one.
+//
 // Its address is computed at the beginning of the outermost list at which the index itself is
 // known. Accesses whose indices differ by a literal are a family: one check from the smallest
 // to the largest, one address for all.
@@ -15,17 +18,20 @@ import type { ArrayReference, Expression, Statement } from '../../../compiler/ir
 import { integer } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { arrayKey, keyOf } from '../../analysis/expression-key.ts';
-import type { Bounds, Range } from '../../analysis/indices.ts';
+import type { Range } from '../../analysis/indices.ts';
 import { assignedIn, expressionsOf, leaves, operandsOf } from '../../analysis/walk.ts';
 import { copyOf } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
 import type { Access } from './expressions.ts';
-import type { AccessShape, Lanes } from './lanes.ts';
+import type { Checkable, Lanes } from './lanes.ts';
+import { dimensionsOf, type Indexed, type Limited, limitsOf } from './limits.ts';
 
-/** Accesses that are checked together: the first lane's indices are `common` plus what follows. */
+/** Indices that are checked together: the first lane's are `common` plus what follows. */
 export interface Check {
-  readonly array: ArrayReference;
-  readonly shape: Exclude<AccessShape, 'separate'>;
+  /** What they lie below: an array's length, or an extent. */
+  readonly limit: Expression;
+  /** Whether they are larger by one from each lane to the next, or the same. */
+  readonly grows: boolean;
   /** Null stands for zero. */
   readonly common: Expression | null;
   readonly place: Expression;
@@ -59,6 +65,12 @@ interface Enclosing {
   readonly isGuarded: boolean;
 }
 
+/** A check that can be made, and the list at whose beginning. */
+interface Planned {
+  readonly list: List;
+  readonly check: Checkable;
+}
+
 /** Literals that lie further apart are of different families. */
 const widest = 4096;
 
@@ -67,6 +79,7 @@ export class Checkpoints {
   readonly #checks = new Map<List, Map<string, Check>>();
   readonly #addresses = new Map<List, Map<string, Address>>();
   readonly #locations = new Map<Access, { readonly address: Address; readonly literal: number }>();
+  readonly #open = new Map<Access, readonly number[]>();
   #complete = true;
 
   constructor(lanes: Lanes, region: List) {
@@ -97,6 +110,11 @@ export class Checkpoints {
     return { address: known.address, distance: known.literal - known.address.smallest };
   }
 
+  /** The dimensions, counted from 0, of an access of lanes one by one that are checked where it is. */
+  openDimensions(access: Access): readonly number[] {
+    return this.#open.get(access) ?? [];
+  }
+
   /** `masked`: lanes may go through this list under a mask, where nothing is checked any more. */
   #list(list: List, enclosing: readonly Enclosing[], masked: boolean): void {
     for (const statement of list) this.#statement(statement, enclosing, masked);
@@ -104,15 +122,14 @@ export class Checkpoints {
 
   #statement(statement: Statement, enclosing: readonly Enclosing[], masked: boolean): void {
     if (statement.kind === 'store') {
-      this.#access(statement, statement.array, statement.index, enclosing, masked);
+      this.#access(statement, statement, enclosing, masked);
     }
     const copy = copyOf(statement);
     if (copy !== null) {
       for (const view of [copy.destination, copy.source]) {
-        this.#access(view, view.array, view.offset, enclosing, masked);
+        this.#access(view, { array: view.array, index: view.offset }, enclosing, masked);
       }
     }
-    if (statement.kind === 'store' && statement.bounds !== undefined) this.#complete = false;
     for (const expression of expressionsOf(statement)) this.#expression(expression, enclosing, masked);
     switch (statement.kind) {
       case 'if': {
@@ -148,9 +165,8 @@ export class Checkpoints {
   #expression(expression: Expression, enclosing: readonly Enclosing[], masked: boolean): void {
     switch (expression.kind) {
       case 'load':
-        if (expression.bounds !== undefined) this.#complete = false;
-        this.#expression(expression.index, enclosing, masked);
-        this.#access(expression, expression.array, expression.index, enclosing, masked);
+        for (const operand of operandsOf(expression)) this.#expression(operand, enclosing, masked);
+        this.#access(expression, expression, enclosing, masked);
         return;
       case 'conditional': {
         // One that all lanes decide alike is computed as one thread would.
@@ -165,30 +181,56 @@ export class Checkpoints {
     }
   }
 
-  #access(
-    access: Access,
-    array: ArrayReference,
-    index: Expression,
-    enclosing: readonly Enclosing[],
-    masked: boolean,
-  ): void {
+  #access(access: Access, place: Indexed, enclosing: readonly Enclosing[], masked: boolean): void {
+    const { unit } = this.#lanes;
+    const { array, index, bounds } = place;
+    if (bounds !== undefined) {
+      if (!unit.does('extents')) this.#complete = false;
+      unit.tell('extents', 'indices of dimensions that are tested for lanes together');
+    }
     const shape = this.#lanes.shapeOf(array, index);
-    // These are checked where they are, and never under a mask.
-    if (array.space === 'local' || shape === 'separate') return;
-    const { indices, unit } = this.#lanes;
+    if (array.space === 'local' || shape === 'separate') {
+      this.#inPlace(access, place, shape === 'separate', enclosing);
+      return;
+    }
     // What is known to be inside, whichever thread it is, needs an address alone.
-    if (unit.isInside(array, index) && this.#addressAt(access, array, index, enclosing)) return;
+    const asked = limitsOf(place).filter((limited) => !unit.isBelow(limited));
+    const planned = asked.map((limited) => this.#plan(limited, enclosing));
+    if (!planned.includes(null) && this.#addressAt(access, array, index, enclosing)) {
+      for (const each of planned) this.#addCheck(each!);
+      return;
+    }
+    // What is uniform is checked where it is, as one thread would, but not for lanes that are not there.
+    if (shape === 'contiguous' || masked) this.#complete = false;
+  }
+
+  /** These are checked where they are, and never under a mask; of lanes one by one what can be is checked before. */
+  #inPlace(access: Access, place: Indexed, oneByOne: boolean, enclosing: readonly Enclosing[]): void {
+    if (!oneByOne) {
+      const isAlike = (bounds: Limited) => Object.values(bounds).every((each) => this.#lanes.isUniform(each));
+      if (!dimensionsOf(place).every(isAlike)) this.#complete = false;
+      return;
+    }
+    const open = dimensionsOf(place).flatMap((limited, dimension) => {
+      if (this.#lanes.unit.isBelow(limited)) return [];
+      const planned = this.#plan(limited, enclosing);
+      if (planned === null) return [dimension];
+      this.#addCheck(planned);
+      return [];
+    });
+    if (open.length > 0) this.#open.set(access, open);
+  }
+
+  /** The outermost checkpoint at which something can be asked; null if there is none. */
+  #plan(limited: Limited, enclosing: readonly Enclosing[]): Planned | null {
     const guard = enclosing.findLastIndex(({ isGuarded }) => isGuarded);
     for (const [position, { list, assigned, isCheckpoint }] of enclosing.entries()) {
       if (!isCheckpoint || position < guard) continue;
       const loops = enclosing.slice(position + 1).flatMap(({ loop }) => (loop === null ? [] : [loop]));
-      const bounds = indices.boundsBefore(index, list, assigned, loops);
-      if (bounds === null) continue;
-      this.#addCheck(list, array, shape, bounds);
-      if (this.#addressAt(access, array, index, enclosing)) return;
+      const check = this.#lanes.checkBefore(limited, list, assigned, loops);
+      if (check !== null) return { list, check };
     }
-    // What is uniform is checked where it is, as one thread would, but not for lanes that are not there.
-    if (shape === 'contiguous' || masked) this.#complete = false;
+    return null;
   }
 
   /** Has the address computed at the outermost list where the index is known, if there is one. */
@@ -207,13 +249,13 @@ export class Checkpoints {
     return false;
   }
 
-  #addCheck(list: List, array: ArrayReference, shape: Check['shape'], { start, ranges }: Bounds): void {
+  #addCheck({ list, check: { limit, grows, start, ranges } }: Planned): void {
     const { common, literal } = splitLiteral(start);
     let smallest = literal;
     let largest = literal;
-    const open = ranges.filter(({ factor, from, to, largest: limit }) => {
+    const open = ranges.filter(({ factor, from, to, largest: most }) => {
       const [by, first, last] = [factor, from, to].map(constantOf);
-      if (by == null || first == null || last == null || last > limit) return true;
+      if (by == null || first == null || last == null || last > most) return true;
       const distance = by * Math.max(last - first, 0);
       if (Math.abs(distance) > widest) return true;
       smallest += Math.min(distance, 0);
@@ -221,11 +263,11 @@ export class Checkpoints {
       return false;
     });
     const rangeKeys = open.map(({ factor, from, to }) => [factor, from, to].map(keyOf).join());
-    const key = familyKey(array, common, literal, rangeKeys);
+    const key = familyKey(`${keyOf(limit)} ${grows}`, common, literal, rangeKeys);
     const checks = this.#checks.get(list) ?? new Map<string, Check>();
     const known = checks.get(key);
     if (known === undefined) {
-      checks.set(key, { array, shape, common, place: start, smallest, largest, ranges: open });
+      checks.set(key, { limit, grows, common, place: start, smallest, largest, ranges: open });
     } else {
       known.smallest = Math.min(known.smallest, smallest);
       known.largest = Math.max(known.largest, largest);
@@ -235,7 +277,7 @@ export class Checkpoints {
 
   #addAddress(access: Access, list: List, array: ArrayReference, index: Expression): void {
     const { common, literal } = splitLiteral(index);
-    const key = familyKey(array, common, literal, []);
+    const key = familyKey(arrayKey(array), common, literal, []);
     const addresses = this.#addresses.get(list) ?? new Map<string, Address>();
     const address = addresses.get(key) ?? { array, common, place: index, smallest: literal, local: null };
     address.smallest = Math.min(address.smallest, literal);
@@ -246,13 +288,13 @@ export class Checkpoints {
 }
 
 function familyKey(
-  array: ArrayReference,
+  of: string,
   common: Expression | null,
   literal: number,
   ranges: readonly string[],
 ): string {
   const group = Math.floor(literal / widest);
-  return [arrayKey(array), group, common === null ? '' : keyOf(common), ...ranges].join(' ');
+  return [of, group, common === null ? '' : keyOf(common), ...ranges].join(' ');
 }
 
 /** An i32 as a sum of something and a literal. */

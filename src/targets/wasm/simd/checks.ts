@@ -1,4 +1,4 @@
-// The code of a checkpoint: are all elements there, and where.
+// The code of a checkpoint: do all indices lie below their limits, and where are the elements.
 
 import type { Expression, Statement } from '../../../compiler/ir.ts';
 import { integer } from '../../analysis/affine.ts';
@@ -13,29 +13,29 @@ import type { Address, Check, Checkpoints } from './checkpoints.ts';
 const furthest = 2n ** 40n;
 
 /**
- * Branches to `slow` unless the array has the elements of a check, for so many threads from the first lane
+ * Branches to `slow` unless the indices of a check lie below its limit, for so many threads from the first lane
  * on, for which `first` is the context.
  */
 export function writeCheck(first: ThreadContext, check: Check, threads: number, slow: Label): void {
-  const { code, unit, launch } = first;
-  const { array, shape, ranges, smallest, largest } = check;
-  const extent = largest - smallest + (shape === 'contiguous' ? threads : 1);
+  const { code, unit } = first;
+  const { limit, grows, ranges, smallest, largest } = check;
+  const extent = largest - smallest + (grows ? threads : 1);
   if (ranges.length > 0) {
     writeRangeCheck(first, check, extent, slow);
     return;
   }
-  const known = unit.knownLength(array);
+  const known = unit.knownLimit(limit);
   if (known !== null && known < extent) {
     code.br(slow);
     return;
   }
   if (known === null) {
-    launch.pushLength(array);
+    pushExpression(first, limit);
     code.i32(extent).op('i32.lt_u').brIf(slow);
   }
   pushIndex(first, check);
   if (known === null) {
-    launch.pushLength(array);
+    pushExpression(first, limit);
     code.i32(extent).op('i32.sub');
   } else {
     code.i32(known - extent);
@@ -45,7 +45,7 @@ export function writeCheck(first: ThreadContext, check: Check, threads: number, 
 
 /** The same where loops move the index by what is known only now: in 64 bits, so that nothing wraps. */
 function writeRangeCheck(first: ThreadContext, check: Check, extent: number, slow: Label): void {
-  const { code, launch } = first;
+  const { code } = first;
   code.withTemporaries((take) => {
     const lowest = take('i64');
     const highest = take('i64');
@@ -62,7 +62,7 @@ function writeRangeCheck(first: ThreadContext, check: Check, extent: number, slo
     }
     code.get(lowest).i64(0n).op('i64.lt_s').brIf(slow);
     code.get(highest).i64(BigInt(extent)).op('i64.add');
-    launch.pushLength(check.array);
+    pushExpression(first, check.limit);
     code.op('i64.extend_i32_u', 'i64.gt_s').brIf(slow);
   });
 }

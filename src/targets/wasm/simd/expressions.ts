@@ -14,7 +14,7 @@ import type { Code, Local, WasmType } from '../encoder/code.ts';
 import { pushBuiltIn, pushExpression } from '../expressions.ts';
 import { writeHalfLanes } from '../half.ts';
 import { type LaneType, laneInstruction } from '../instructions.ts';
-import { pushElementAddress, withIndex, writeCheck } from '../memory.ts';
+import { pushElementAddress, withIndex, writeBoundsCheck, writeCheck } from '../memory.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import { type VectorConstants, writeSplat } from './constants.ts';
@@ -43,6 +43,8 @@ export interface GroupContext {
   readonly vectors: number;
   /** Where an access is found whose address was computed at a checkpoint. */
   locate(access: Access): ElementLocation | null;
+  /** The dimensions that an access of lanes one by one checks itself. */
+  openDimensions(access: Access): readonly number[];
   /** What several rows load alike in a statement that is written for all of them. */
   readonly alike?: AlikeLoads;
   /** The local of a variable in one of the group's vectors. */
@@ -233,13 +235,15 @@ export function placeOf(
   const known = group.locate(access);
   if (known !== null) return known;
   // A local array: its index is uniform, and checked here.
-  const { array, index } = access;
+  const { array, index, bounds = [] } = access;
   const { code, first } = group;
-  const key = `address ${arrayKey(array)} ${keyOf(index)}`;
+  const key = `address ${arrayKey(array)} ${[index, ...bounds].map(keyOf).join()}`;
   const address = sharedLocal(shared, key, 'i32', (local) => {
     const pushIndex = () => pushExpression(first, index);
     withIndex(first, pushIndex, (indexLocal) => {
-      writeCheck(first, access, indexLocal, access.kind === 'load' ? 'read' : 'write');
+      const by = access.kind === 'load' ? 'read' : 'write';
+      writeBoundsCheck(first, access, by, (each) => pushExpression(first, each));
+      writeCheck(first, access, indexLocal, by);
       pushElementAddress(first, array, indexLocal);
       code.set(local);
     });
@@ -266,6 +270,7 @@ export function indexParts(
 ): IndexParts {
   return {
     push: () => pushLanes(group, shared, index, vector),
+    pushOther: (expression) => pushLanes(group, shared, expression, vector),
     locate: (load) => placeOf(group, shared, load),
   };
 }

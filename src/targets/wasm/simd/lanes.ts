@@ -22,7 +22,7 @@ import { AffineForms } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { factsOf } from '../../analysis/facts.ts';
 import { mayFail } from '../../analysis/failing.ts';
-import type { Indices } from '../../analysis/indices.ts';
+import type { Bounds, Indices } from '../../analysis/indices.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
 import {
   anyExpression,
@@ -41,9 +41,16 @@ import { type CopyCall, copyOf } from '../copies.ts';
 import { convertsInLanes, isLaneType, laneInstruction } from '../instructions.ts';
 import type { Unit } from '../unit.ts';
 import { fillsLane, fitsLanes } from './elements.ts';
+import { type Indexed, type Limited, limitsOf } from './limits.ts';
 
 /** How the elements lie that the lanes of a group access; `separate` is anywhere. */
 export type AccessShape = 'uniform' | 'contiguous' | 'separate';
+
+/** What can be asked of an index before a list: between which bounds it lies, and below what it has to. */
+export interface Checkable extends Bounds {
+  readonly limit: Expression;
+  readonly grows: boolean;
+}
 
 /**
  * How lanes go through a branch, a loop or a block. `uniform`: together, as one thread would. `masked`: all through
@@ -122,7 +129,7 @@ export class Lanes {
   /** Whether lanes access anything one by one. */
   hasSeparate(list: List): boolean {
     let found = false;
-    forEachAccess(list, (array, index) => {
+    forEachAccess(list, ({ array, index }) => {
       if (this.shapeOf(array, index) === 'separate') found = true;
     });
     return found;
@@ -149,15 +156,14 @@ export class Lanes {
         if (this.#unit.isCounts(statement.array)) return false;
         switch (this.shapeOf(statement.array, statement.index)) {
           case 'uniform':
-            return this.isUniform(statement.index) && this.isUniform(statement.value);
+            return expressionsOf(statement).every((each) => this.isUniform(each));
           case 'separate':
             return (
               statement.value.type !== 'f64' &&
-              this.#canCompute(statement.index) &&
-              this.#canCompute(statement.value)
+              expressionsOf(statement).every((each) => this.#canCompute(each))
             );
           default:
-            return this.#canCompute(statement.index) && this.#canCompute(statement.value);
+            return expressionsOf(statement).every((each) => this.#canCompute(each));
         }
       case 'if':
         if (!listsOf(statement).every((list) => this.#canAll(list, masked))) return false;
@@ -308,12 +314,31 @@ export class Lanes {
     if (anyExpression(list, (each) => each.kind === 'binary' && mayFail(each))) return false;
     let can = true;
     const assigned = assignedIn(list);
-    forEachAccess(list, (array, index, loops, stores) => {
-      const shape = this.shapeOf(array, index);
-      if (array.space === 'local' || shape === 'separate' || (stores && shape === 'uniform')) can = false;
-      else if (this.indices.boundsBefore(index, list, assigned, loops) === null) can = false;
+    forEachAccess(list, (access, loops, stores) => {
+      const shape = this.shapeOf(access.array, access.index);
+      if (access.array.space === 'local' || shape === 'separate' || (stores && shape === 'uniform'))
+        can = false;
+      else if (limitsOf(access).some((each) => this.checkBefore(each, list, assigned, loops) === null))
+        can = false;
     });
     return can;
+  }
+
+  /**
+   * How an index of lanes is checked for all of them before a list, `loops` being those inside the list that it stands in. Null
+   * where it cannot be: where it goes from lane to lane by other than one, or its limit is not the same for all.
+   */
+  checkBefore(
+    { index, limit }: Limited,
+    list: List,
+    assigned: ReadonlySet<number>,
+    loops: readonly Loop[],
+  ): Checkable | null {
+    const coefficient = this.#forms.of(index)?.coefficient;
+    if ((coefficient !== 0 && coefficient !== 1) || !this.isUniform(limit)) return null;
+    const bounds = this.indices.boundsBefore(index, list, assigned, loops);
+    const known = this.indices.knownBefore(limit, assigned);
+    return bounds === null || known === null ? null : { ...bounds, limit: known, grows: coefficient === 1 };
   }
 
   /** Whether it is better to carry statements out under a mask than to look whether any lane is there. */
@@ -353,14 +378,14 @@ export class Lanes {
 /** Visits the accesses in a list, each with the loops of the list that it stands in. */
 function forEachAccess(
   list: List,
-  visit: (array: ArrayReference, index: Expression, loops: readonly Loop[], stores: boolean) => void,
+  visit: (access: Indexed, loops: readonly Loop[], stores: boolean) => void,
   loops: readonly Loop[] = [],
 ): void {
   for (const statement of list) {
-    if (statement.kind === 'store') visit(statement.array, statement.index, loops, true);
+    if (statement.kind === 'store') visit(statement, loops, true);
     for (const expression of expressionsOf(statement)) {
       forEachOperand(expression, (each) => {
-        if (each.kind === 'load') visit(each.array, each.index, loops, false);
+        if (each.kind === 'load') visit(each, loops, false);
       });
     }
     if (statement.kind === 'loop') {

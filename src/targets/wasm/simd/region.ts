@@ -196,6 +196,7 @@ function rowOf(
     vectors: plan.vectors,
     variable,
     locate,
+    openDimensions: (access: Access) => checkpoints.openDimensions(access),
   };
   const writer = new LaneWriter({
     group,

@@ -7,7 +7,7 @@ import { bytesOf } from '../../../kernel/layout.ts';
 import { type AtomicCall, writeAtomicOf } from '../atomics.ts';
 import type { Local } from '../encoder/code.ts';
 import { pushExpression, writeDivision } from '../expressions.ts';
-import { pushElementAddress, writeCheck, writeLoad, writeStore } from '../memory.ts';
+import { pushElementAddress, writeBoundsCheck, writeCheck, writeLoad, writeStore } from '../memory.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { GroupContext } from './expressions.ts';
 
@@ -53,7 +53,39 @@ function sameBits(expression: Expression & { readonly kind: 'convert' }): Expres
 /** What pushes an index's vector, and says where the first lane's is, if it lies in memory. */
 export interface IndexParts {
   readonly push: () => void;
+  /** Pushes the vector of an index of a dimension. */
+  readonly pushOther: (expression: Expression) => void;
   readonly locate: (load: Expression & { readonly kind: 'load' }) => ElementLocation;
+}
+
+/** How lanes check one by one those dimensions of an access that nothing before it has checked. */
+function boundsOf(
+  group: GroupContext,
+  access: (Expression & { readonly kind: 'load' }) | (Statement & { readonly kind: 'store' }),
+  { pushOther }: IndexParts,
+  take: (type: 'v128') => Local,
+): (thread: ThreadContext, lane: number) => void {
+  const open = group.openDimensions(access);
+  if (open.length === 0) return () => {};
+  const { code, lanes, first } = group;
+  const vectors = new Map<Expression, Local>();
+  for (const dimension of open) {
+    for (const each of access.bounds!.slice(2 * dimension, 2 * dimension + 2)) {
+      if (lanes.isUniform(each)) continue;
+      const vector = take('v128');
+      pushOther(each);
+      code.set(vector);
+      vectors.set(each, vector);
+    }
+  }
+  return (thread, lane) => {
+    const push = (each: Expression) => {
+      const vector = vectors.get(each);
+      if (vector === undefined) pushExpression(first, each);
+      else code.get(vector).lane('i32x4.extract_lane', lane);
+    };
+    writeBoundsCheck(thread, access, access.kind === 'load' ? 'read' : 'write', push, open);
+  };
 }
 
 /** Pushes the lanes of a load. */
@@ -68,10 +100,12 @@ export function pushGather(
   code.withTemporaries((take) => {
     const [index, result] = [take('i32'), take('v128')];
     const writeIndex = indicesOf(group, load.index, vector, parts, take);
+    const writeBounds = boundsOf(group, load, parts, take);
     for (let lane = 0; lane < 4; lane += 1) {
       if (lane > 0) code.get(result);
       writeIndex(lane, index);
       const thread = threadOf(group, vector, lane);
+      writeBounds(thread, lane);
       writeCheck(thread, load, index, 'read');
       pushElementAddress(thread, load.array, index);
       writeLoad(thread, load);
@@ -96,11 +130,13 @@ export function writeScatter(
   code.withTemporaries((take) => {
     const [index, values] = [take('i32'), take('v128')];
     const writeIndex = indicesOf(group, store.index, vector, parts, take);
+    const writeBounds = boundsOf(group, store, parts, take);
     pushValue();
     code.set(values);
     for (let lane = 0; lane < 4; lane += 1) {
       writeIndex(lane, index);
       const thread = threadOf(group, vector, lane);
+      writeBounds(thread, lane);
       writeCheck(thread, store, index, 'write');
       pushElementAddress(thread, store.array, index);
       code.get(values).lane(`${type}.extract_lane`, lane);
