@@ -38,8 +38,9 @@ describe.each(everyOf(2, devices))('the rates of model:%s', (name, size) => {
     for (const rate of ofKernels) {
       if (Number.isFinite(expected[rate])) expect(measured[rate] / expected[rate], rate).toBeCloseTo(1, 0);
     }
-    const times = ['cacheLatency', 'blockTime', 'timingTime', 'startTime'] as const;
+    const times = ['cacheLatency', 'firstCacheLatency', 'blockTime', 'timingTime', 'startTime'] as const;
     for (const time of times) expect(Math.abs(measured[time] - expected[time]), time).toBeLessThan(1e-4);
+    expect(measured.firstCacheBytes).toBe(expected.firstCacheBytes);
     expect(measured.hostToDeviceOverhead).toBeCloseTo(expected.hostToDeviceOverhead, 4);
     expect(measured.deviceToHostOverhead).toBeCloseTo(expected.deviceToHostOverhead, 4);
     expect(measured.kernelOverhead).toBeCloseTo(expected.kernelOverhead, 4);

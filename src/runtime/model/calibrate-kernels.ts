@@ -9,6 +9,7 @@ import { type LaunchWorkload, workOfLaunch } from '../../targets/analysis/work.t
 import type { Device, DeviceArray, Stream } from '../device.ts';
 import {
   type Any,
+  again,
   arithmetic,
   nameOf,
   nothing,
@@ -18,6 +19,8 @@ import {
   wander,
 } from './calibration-launches.ts';
 import type { EngineModel } from './engines.ts';
+import { workBehindFirstCache } from './first-cache.ts';
+import { fitted, lastHeld } from './fitting.ts';
 import { clockOf, type KernelWork, plainKernels, timeOfKernel } from './kernel-times.ts';
 import { ScopedStreams } from './scoped-streams.ts';
 import { type Issue, leastTime, Stopwatch } from './stopwatch.ts';
@@ -32,6 +35,8 @@ export type KernelFields = Pick<
   | 'cacheBytes'
   | 'cacheRate'
   | 'cacheLatency'
+  | 'firstCacheBytes'
+  | 'firstCacheLatency'
   | 'blockTime'
   | 'blockRate'
   | 'copyRate'
@@ -47,6 +52,10 @@ type Properties = Pick<EngineModel, 'multiProcessors' | 'threadsAtOnce'>;
 /** Bytes of arrays of which it is tried whether the cache holds them. */
 const cacheSizes = [4, 8, 16, 24, 32, 40, 48, 64, 96].map((mib) => mib * 2 ** 20);
 
+/** The same of a processor's own cache, and how often a thread reads. */
+const firstCacheSizes = [32, 64, 96, 128, 160, 192, 224, 256, 384].map((kib) => kib * 1024);
+const readings = 4096;
+
 /** Small kernels in a row, and the streams that they are in. */
 const inRow = 8;
 const streamsInTurn = 8;
@@ -58,6 +67,9 @@ const longest = 1;
 
 /** A cache moves no more than so many times what a copy beyond it does. */
 const mostOfCopy = 2;
+
+/** A cache in front of another saves this part of its time at least. */
+const leastGain = 1.3;
 
 /** Bytes of an array that no cache holds. */
 const leastUncached = 128 * 2 ** 20;
@@ -105,6 +117,7 @@ export class KernelBench {
     for (let time = 0; time < 2; ++time) {
       if (clockRate !== null) {
         await this.#latencies();
+        await this.#firstCache();
         await this.#blocks();
       }
       await this.#operations();
@@ -161,17 +174,33 @@ export class KernelBench {
     const sizes = cacheSizes.filter((bytes) => bytes <= 4 * this.#y.length);
     const shapes = sizes.map((bytes) => this.#wandering(this.#model.multiProcessors, block, bytes / 4));
     const times = await this.#each(shapes);
-    const each = times.map((time, i) => time / sizes[i]!);
-    // Half of the way from what is held to what is not.
-    const bend = (Math.min(...each) + Math.max(...each)) / 2;
-    const first = each.findIndex((time) => time > bend);
-    const isFlat = Math.max(...each) < 1.5 * Math.min(...each);
-    const last = isFlat || first < 0 ? sizes.length - 1 : Math.max(first - 1, 0);
+    const last = lastHeld(times.map((time, i) => time / sizes[i]!));
     this.#set('cacheBytes', sizes[last] ?? 0);
     const near = this.#moving(Math.floor((sizes[last] ?? 0) / 12));
     if (last < 0) return;
     const [time] = await this.#each([near]);
     this.#fit('cacheRate', 1, 1e15, time!, () => this.#timeOf(near, true));
+  }
+
+  /** How much a processor's own cache holds, and how long that takes, by one block that reads an array again and again. */
+  async #firstCache(): Promise<void> {
+    const sizes = firstCacheSizes.filter((bytes) => bytes <= 4 * this.#x.length);
+    const shapes = sizes.map((bytes) =>
+      this.#shape(again, 1, block, {
+        y: this.#y.subarray(0, block),
+        x: this.#x.subarray(0, bytes / 4),
+        n: bytes / 4,
+        rounds: readings,
+      }),
+    );
+    const times = await this.#each(shapes);
+    this.#set('firstCacheBytes', 0);
+    this.#set('firstCacheLatency', 0);
+    if (shapes.length === 0 || this.#timeOf(shapes[0]!, true) <= times[0]! * leastGain) return;
+    this.#set('firstCacheBytes', sizes[lastHeld(times)]!);
+    this.#fit('firstCacheLatency', 0, this.#model.cacheLatency, times[0]!, () =>
+      this.#timeOf(shapes[0]!, true),
+    );
   }
 
   #wandering(blocks: number, threads: number, elements: number): Shape {
@@ -328,40 +357,35 @@ export class KernelBench {
   }
 
   #workOf(shape: Shape, cached?: boolean): KernelWork {
-    const near = this.#followed(shape, this.#model.cacheLatency);
+    const { blocks } = shape;
+    const readable = Object.entries(shape.args).reduce((sum, [name, value]) => {
+      const isRead = String(shape.kernel.schema[name]).startsWith('readonly');
+      return isRead && typeof value !== 'number' ? sum + 4 * value.length : sum;
+    }, 0);
+    const follow = (latency: number, readLatency: number) => this.#followed(shape, latency, readLatency);
+    const worked = (latency: number) =>
+      workBehindFirstCache(this.#model, { blocks, readable, follow }, latency);
+    const near = worked(this.#model.cacheLatency);
     const lengths = Object.values(shape.args).map((value) => (typeof value === 'number' ? 0 : value.length));
     const reach = 4 * lengths.reduce((sum, length) => sum + length, 0);
     const held = cached ?? Math.min(near.bytes, reach) <= this.#model.cacheBytes;
-    const work = held ? near : this.#followed(shape, this.#model.memoryLatency);
+    const work = held ? near : worked(this.#model.memoryLatency);
     return { blocks: shape.blocks, threads: shape.threads, ...work, cached: held };
   }
 
-  #followed(shape: Shape, latency: number): LaunchWorkload {
+  #followed(shape: Shape, latency: number, readLatency: number): LaunchWorkload {
     const { kernel: of, blocks, threads, args } = shape;
-    const cycles = latency * clockOf(this.#all);
-    const known = `${nameOf(shape)},${cycles}`;
+    const [cycles, readCycles] = [latency, readLatency].map((time) => time * clockOf(this.#all));
+    const known = `${nameOf(shape)},${cycles},${readCycles}`;
     let work = this.#works.get(known);
     if (work === undefined) {
       const values = Object.keys(of.schema).map((name) => args[name]!);
       const program = programOf(of, threads);
       const lengths = values.map((value) => (typeof value === 'number' ? 0 : value.length));
       const scalars = values.map((value) => (typeof value === 'number' ? value : undefined));
-      work = workOfLaunch(program, [blocks, 1, 1], scalars, lengths, cycles);
+      work = workOfLaunch(program, [blocks, 1, 1], scalars, lengths, cycles, readCycles);
       this.#works.set(known, work);
     }
     return work;
   }
-}
-
-/** The value between two bounds with which a time, that falls or rises with it, is the measured one. */
-function fitted(measured: number, timeAt: (value: number) => number, low: number, high: number): number {
-  const rises = timeAt(high) > timeAt(low);
-  let [below, above] = [low, high];
-  for (let step = 0; step < 64; ++step) {
-    // Rates span many powers of ten, and times begin at none.
-    const middle = below > 0 && above / below > 4 ? Math.sqrt(below * above) : (below + above) / 2;
-    if (timeAt(middle) > measured === rises) above = middle;
-    else below = middle;
-  }
-  return (below + above) / 2;
 }

@@ -28,9 +28,24 @@ export const wander = kernel({ y: 'f32[]' }, ({ y }, cuda) => {
   for (let k = grid.threadRank(); k < y.length; k += grid.size()) y[k] = y[k]! + 1;
 });
 
+/** Each thread reads the array again and again; where it reads next it knows when it has the value. */
+export const again = kernel(
+  { y: 'f32[]', x: 'readonly f32[]', n: 'index', rounds: 'index' },
+  ({ y, x, n, rounds }, cuda) => {
+    const i = cuda.thisGrid().threadRank();
+    const step = cuda.thisGrid().size();
+    let at = i;
+    for (let k = 0; k < rounds; ++k) {
+      at = at + step + (x[at]! < 0 ? 1 : 0);
+      if (at >= n) at -= n;
+    }
+    y[i] = at;
+  },
+);
+
 export type Any = Kernel<Schema>;
 
-const kinds: readonly unknown[] = [nothing, plusOne, arithmetic, wander];
+const kinds: readonly unknown[] = [nothing, plusOne, arithmetic, wander, again];
 
 /** What a launch is: a kernel, its shape, and its arguments in their order. */
 export interface Shape {

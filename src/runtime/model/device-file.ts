@@ -72,6 +72,8 @@ const checks: Readonly<Record<keyof EngineModel, Check>> = {
   cacheBytes: ['a number of bytes, 0 or above', (value) => typeof value === 'number' && value >= 0],
   cacheRate: ['a number of bytes a millisecond, above 0, or null for no limit', isRate],
   cacheLatency: time,
+  firstCacheBytes: ['a number of bytes, 0 or above', (value) => typeof value === 'number' && value >= 0],
+  firstCacheLatency: time,
   blockTime: time,
   blockRate: ['a number of blocks a millisecond, above 0, or null for no limit', isRate],
   copyRate: rate,

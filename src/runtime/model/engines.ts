@@ -60,6 +60,9 @@ export interface EngineModel {
   readonly cacheBytes: number;
   readonly cacheRate: number;
   readonly cacheLatency: number;
+  /** Bytes that a processor's own cache holds, and milliseconds until a value from there is there. */
+  readonly firstCacheBytes: number;
+  readonly firstCacheLatency: number;
   /** What a block takes beside its chain of operations, and how many are handed out a millisecond. */
   readonly blockTime: number;
   readonly blockRate: number;

@@ -14,6 +14,8 @@ export const plainKernels = {
   cacheBytes: 0,
   cacheRate: Number.POSITIVE_INFINITY,
   cacheLatency: 0,
+  firstCacheBytes: 0,
+  firstCacheLatency: 0,
   blockTime: 0,
   blockRate: Number.POSITIVE_INFINITY,
   startTime: 0,

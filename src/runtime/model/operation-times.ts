@@ -14,6 +14,7 @@ import type { CopyWork, Memory } from '../copies.ts';
 import { threadsOf } from '../extents.ts';
 import type { LaunchWork } from '../launch.ts';
 import type { EngineKind, EngineModel } from './engines.ts';
+import { workBehindFirstCache } from './first-cache.ts';
 import { clockOf, type KernelTiming, loadOfTime, timeOfKernel } from './kernel-times.ts';
 import { RecentMemory } from './recent-memory.ts';
 import { type KernelLoad, loadOfWhole } from './sharing.ts';
@@ -139,14 +140,20 @@ export class OperationTimes {
     const arrays = values.filter((value) => value instanceof DeviceMemoryArray);
     const scalars = values.map((value) => (value instanceof DeviceMemoryArray ? undefined : value));
     const lengths = values.map((value) => (value instanceof DeviceMemoryArray ? value.length : 0));
-    const workFor = (latency: number) =>
-      this.#workload(program, grid, scalars, lengths, latency * clockOf(model));
+    const [blocks, threads] = [threadsOf(grid), threadsOf(program.block)];
+    const readable = values.reduce<number>((sum, value, i) => {
+      const parameter = program.parameters[i];
+      const isRead = parameter?.kind === 'array' && parameter.readonly && value instanceof DeviceMemoryArray;
+      return isRead ? sum + value.byteLength : sum;
+    }, 0);
+    const follow = (latency: number, readLatency: number) =>
+      this.#workload(program, grid, scalars, lengths, latency * clockOf(model), readLatency * clockOf(model));
+    const workFor = (latency: number) => workBehindFirstCache(model, { blocks, readable, follow }, latency);
     const near = workFor(model.cacheLatency);
     const reach = arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const held = arrays.reduce((sum, array) => sum + this.#touch(array, near.bytes) * array.byteLength, 0);
     const cached = Math.min(near.bytes, reach) <= model.cacheBytes && 2 * held > reach;
     const work = cached ? near : workFor(model.memoryLatency);
-    const [blocks, threads] = [threadsOf(grid), threadsOf(program.block)];
     if (this.#kernelTime === undefined) return timeOfKernel(model, { blocks, threads, ...work, cached });
     const { bytes, operations } = work;
     const launch = { name, grid, block: program.block, bytes, operations };
@@ -166,13 +173,14 @@ export class OperationTimes {
     scalars: readonly (Value | undefined)[],
     lengths: readonly number[],
     latency: number,
+    readLatency: number,
   ): LaunchWorkload {
     const known = this.#workloads.get(program) ?? new Map<string, LaunchWorkload>();
     this.#workloads.set(program, known);
-    const key = `${grid.join()};${scalars.join()};${lengths.join()};${latency}`;
+    const key = `${grid.join()};${scalars.join()};${lengths.join()};${latency};${readLatency}`;
     let work = known.get(key);
     if (work === undefined) {
-      work = workOfLaunch(program, grid, scalars, lengths, latency);
+      work = workOfLaunch(program, grid, scalars, lengths, latency, readLatency);
       if (known.size >= mostKnown) known.clear();
       known.set(key, work);
     }

@@ -100,6 +100,8 @@ const h200: EngineModel = {
   cacheBytes: 47e6,
   cacheRate: 6.9e9,
   cacheLatency: 0.000173,
+  firstCacheBytes: 256 * 1024,
+  firstCacheLatency: 0.0000285,
   blockTime: 0.00031,
   blockRate: 2.3e6,
   copyRate: 4.1e9,

@@ -13,9 +13,10 @@ export type Known = Value | undefined;
 /** Rounds of a loop that are followed: some until it is full, and as many by which the others are judged. */
 export const measuredRounds = 12;
 
-/** What a thread has done so far: bytes moved, slots issued, and slots of the phases that end at barriers. */
+/** What a thread has done so far: bytes moved, those of them read from arrays that nothing writes, slots issued, and slots of the phases that end at barriers. */
 export interface Progress {
   bytes: number;
+  read: number;
   slots: number;
   phased: number;
   /** When it may issue next. */
@@ -63,6 +64,7 @@ export function after(before: number, now: number, rounds: number): number {
 export function progressAfter(before: Progress, now: Progress, rounds: number): Progress {
   return {
     bytes: after(before.bytes, now.bytes, rounds),
+    read: after(before.read, now.read, rounds),
     slots: after(before.slots, now.slots, rounds),
     phased: after(before.phased, now.phased, rounds),
     time: after(before.time, now.time, rounds),

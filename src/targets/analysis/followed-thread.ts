@@ -36,6 +36,8 @@ export interface FollowedLaunch {
   readonly lengths: readonly number[];
   /** Cycles until a value from global memory is there. */
   readonly memoryLatency: number;
+  /** The same for arrays that the kernel does not write. */
+  readonly readLatency: number;
 }
 
 /** Statements that one thread is followed through; what comes after does not count. */
@@ -51,7 +53,7 @@ type Loop = Extract<Statement, { kind: 'loop' }>;
 
 export class FollowedThread {
   /** Bytes moved, slots issued, and slots of the phases that end at barriers. */
-  #progress: Progress = { bytes: 0, slots: 0, phased: 0, time: 0, done: 0 };
+  #progress: Progress = { bytes: 0, read: 0, slots: 0, phased: 0, time: 0, done: 0 };
   readonly #launch: FollowedLaunch;
   readonly #rank: number;
   readonly #block: number;
@@ -79,6 +81,11 @@ export class FollowedThread {
 
   get bytes(): number {
     return this.#progress.bytes;
+  }
+
+  /** Those of them that were read, element by element, from arrays that the launch does not write. */
+  get read(): number {
+    return this.#progress.read;
   }
 
   get slots(): number {
@@ -320,13 +327,23 @@ export class FollowedThread {
     return bytesOf(element);
   }
 
-  #latencyOf({ space }: ArrayReference): number {
-    return space === 'global' ? this.#launch.memoryLatency : access[space];
+  #isReadOnly({ space, id }: ArrayReference): boolean {
+    const parameter = space === 'global' ? this.#launch.program.parameters[id] : undefined;
+    return parameter?.kind === 'array' && parameter.readonly;
+  }
+
+  #latencyOf(array: ArrayReference): number {
+    if (array.space !== 'global') return access[array.space];
+    return this.#isReadOnly(array) ? this.#launch.readLatency : this.#launch.memoryLatency;
   }
 
   /** Reads or writes an element when its index is there. */
   #access(array: ArrayReference, from: number, latency: number): void {
-    if (array.space === 'global') this.#progress.bytes += this.#elementBytes(array.id);
+    if (array.space === 'global') {
+      const bytes = this.#elementBytes(array.id);
+      this.#progress.bytes += bytes;
+      if (this.#isReadOnly(array)) this.#progress.read += bytes;
+    }
     this.#issue({ slots: array.space === 'local' ? 0 : access.slots, latency }, from);
   }
 

@@ -13,6 +13,8 @@ import { FollowedThread } from './followed-thread.ts';
 export interface LaunchWorkload {
   /** Read from and written to global memory. */
   readonly bytes: number;
+  /** Those of them that are read, element by element, from arrays that the kernel does not write. */
+  readonly read: number;
   /** In additions of f32: what takes the schedulers longer counts as several. */
   readonly operations: number;
   /** Cycles that a block takes if it has its processor to itself: its longest chain of operations, waits included. */
@@ -28,7 +30,7 @@ const schedulers = 4;
 
 /**
  * Estimates the work of a launch. `lengths`: elements of each parameter that is an array; `memoryLatency`: cycles until a
- * value from global memory is there.
+ * value from global memory is there; `readLatency`: the same for arrays that the kernel does not write.
  */
 export function workOfLaunch(
   program: Program,
@@ -36,12 +38,13 @@ export function workOfLaunch(
   scalars: readonly Known[],
   lengths: readonly number[],
   memoryLatency = 0,
+  readLatency = memoryLatency,
 ): LaunchWorkload {
   const threads = program.block[0] * program.block[1] * program.block[2];
   const blocks = grid[0] * grid[1] * grid[2];
   const warps = Math.ceil(threads / warpSize);
-  const launch = { program, grid, scalars, lengths, memoryLatency };
-  let [bytes, operations, cycles] = [0, 0, 0];
+  const launch = { program, grid, scalars, lengths, memoryLatency, readLatency };
+  let [bytes, read, operations, cycles] = [0, 0, 0, 0];
   const ranks = spread(threads, threadSamples);
   const places = spread(blocks, blockSamples);
   for (const block of places) {
@@ -49,6 +52,7 @@ export function workOfLaunch(
       const thread = new FollowedThread(launch, rank, block);
       thread.follow();
       bytes += thread.bytes;
+      read += thread.read;
       operations += thread.slots;
       // Where warps wait for each other, a scheduler's warps take turns in every phase.
       const turns = (thread.phased * (warps - 1)) / schedulers;
@@ -56,7 +60,7 @@ export function workOfLaunch(
     }
   }
   const each = (threads * blocks) / (ranks.length * places.length);
-  return { bytes: bytes * each, operations: operations * each, cycles };
+  return { bytes: bytes * each, read: read * each, operations: operations * each, cycles };
 }
 
 /** At most `count` numbers from 0 to below `end`, spread evenly. */
