@@ -18,6 +18,7 @@ const schema = {
   to: 'i32[][]',
   across: 'f32[][]',
   from: 'readonly i32[][]',
+  turned: 'readonly f32[][]',
   cube: 'readonly f32[][][]',
   bytes: 'readonly u8[][]',
   flat: 'readonly i32[]',
@@ -45,7 +46,7 @@ class Writer {
       `if (y${a} >= 0 && y${a} < to.length && x${b} >= 0 && x${b} < m) to[y${a}][x${b}] = sum;`,
       `if (x < m && y < n) to[y${a}][x${b}] = 1;`,
     ]);
-    return `({ out, to, across, from, cube, bytes, flat, n, m }, cuda) => {
+    return `({ out, to, across, from, turned, cube, bytes, flat, n, m }, cuda) => {
       const t = cuda.threadIdx;
       const x = cuda.blockIdx.x * cuda.blockDim.x + t.x;
       const y = cuda.blockIdx.y * cuda.blockDim.y + t.y;
@@ -123,7 +124,7 @@ class Writer {
       `cuda.i32(bytes[${y}][${x}])`,
       `cuda.i32(cube[${tape.pick(['0', '1', 'y', ...this.#counters])}][${y}][${x}])`,
       `seen[${y}][${x}]`,
-      `cuda.i32(across[${x}][${y}])`,
+      `cuda.i32(turned[${x}][${y}])`,
       `tile[${tape.pick(['t.y', '3', 't.x & 3', ...this.#counters])}][t.x${this.#near()}]`,
       `own[${tape.pick(['1', 't.x & 1', ...this.#counters])}][${tape.pick(['0', '2', 't.x % 3', ...this.#counters])}]`,
       `from[(sum & 3)][${x}]`,
@@ -164,7 +165,7 @@ interface Launch {
 
 const compiled = (text: string) => kernel(schema, new Function(`return ${text}`)()) as unknown as Kernel;
 
-/** Arrays of rows x columns, each row at the pitch; `across` the other way. */
+/** Arrays of rows x columns, each row at the pitch; `across` and `turned` the other way. */
 function outcome(target: Target, given: Kernel, { block, grid, rows, columns, pitch }: Launch) {
   const { program } = specialise(given, {
     block: [...block, 1],
@@ -188,6 +189,7 @@ function outcome(target: Target, given: Kernel, { block, grid, rows, columns, pi
       to,
       across,
       from: Int32Array.from({ length }, (_, i) => i * 7),
+      turned: Float32Array.from(across, (_, i) => i * 13),
       cube: Float32Array.from({ length: 2 * length }, (_, i) => i * 5),
       bytes: Uint8Array.from({ length }, (_, i) => i * 3),
       flat: Int32Array.from({ length: rows * columns }, (_, i) => i * 11),
@@ -195,6 +197,7 @@ function outcome(target: Target, given: Kernel, { block, grid, rows, columns, pi
       m: columns,
       ...shape('to', rows, columns, pitch),
       ...shape('across', columns, rows, rows + 1),
+      ...shape('turned', columns, rows, rows + 1),
       ...shape('from', rows, columns, pitch),
       ...shape('bytes', rows, columns, pitch),
       ...shape('cube', rows, columns, pitch),
@@ -263,7 +266,7 @@ test.each([wasm, wasmWithout('extents'), wasmWithout('bounds')])(
 const reading = (
   read: string,
   write = 'to[y][x]',
-) => `({ to, across, from, cube, bytes, flat, n, m }, cuda) => {
+) => `({ to, across, from, turned, cube, bytes, flat, n, m }, cuda) => {
   const { x, y } = cuda.threadIdx;
   const tile = cuda.sharedArray('i32', [2, 32]);
   const own = cuda.localArray('i32', [2, 32]);
