@@ -44,6 +44,8 @@ export interface Check {
 /** Accesses that share an address: that of the element at `common + smallest` for the first lane. */
 export interface Address {
   readonly array: ArrayReference;
+  /** Whether the elements of lanes lie side by side; else they are one. */
+  readonly grows: boolean;
   readonly common: Expression | null;
   readonly place: Expression;
   smallest: number;
@@ -101,6 +103,11 @@ export class Checkpoints {
   /** The addresses that are computed at the beginning of a list. */
   addressesAt(list: List): readonly Address[] {
     return [...(this.#addresses.get(list)?.values() ?? [])];
+  }
+
+  /** Whether anything is checked, or an address computed, at the beginning of a list. */
+  asksOrFindsAt(list: List): boolean {
+    return this.checksAt(list).length + this.addressesAt(list).length > 0;
   }
 
   /** Where an access is found: so many elements from an address. Null if it is checked where it is. */
@@ -196,7 +203,7 @@ export class Checkpoints {
     // What is known to be inside, whichever thread it is, needs an address alone.
     const asked = limitsOf(place).filter((limited) => !unit.isBelow(limited));
     const planned = asked.map((limited) => this.#plan(limited, enclosing));
-    if (!planned.includes(null) && this.#addressAt(access, array, index, enclosing)) {
+    if (!planned.includes(null) && this.#addressAt(access, place, enclosing)) {
       for (const each of planned) this.#addCheck(each!);
       return;
     }
@@ -234,16 +241,11 @@ export class Checkpoints {
   }
 
   /** Has the address computed at the outermost list where the index is known, if there is one. */
-  #addressAt(
-    access: Access,
-    array: ArrayReference,
-    index: Expression,
-    enclosing: readonly Enclosing[],
-  ): boolean {
+  #addressAt(access: Access, place: Indexed, enclosing: readonly Enclosing[]): boolean {
     for (const { list, assigned } of enclosing) {
-      const known = this.#lanes.indices.knownBefore(index, assigned);
+      const known = this.#lanes.indices.knownBefore(place.index, assigned);
       if (known === null) continue;
-      this.#addAddress(access, list, array, known);
+      this.#addAddress(access, list, place, known);
       return true;
     }
     return false;
@@ -275,11 +277,14 @@ export class Checkpoints {
     this.#checks.set(list, checks);
   }
 
-  #addAddress(access: Access, list: List, array: ArrayReference, index: Expression): void {
-    const { common, literal } = splitLiteral(index);
+  #addAddress(access: Access, list: List, place: Indexed, known: Expression): void {
+    const { array } = place;
+    const { common, literal } = splitLiteral(known);
     const key = familyKey(arrayKey(array), common, literal, []);
     const addresses = this.#addresses.get(list) ?? new Map<string, Address>();
-    const address = addresses.get(key) ?? { array, common, place: index, smallest: literal, local: null };
+    const grows = this.#lanes.isSideBySide(place);
+    const made = { array, grows, common, place: known, smallest: literal, local: null };
+    const address = addresses.get(key) ?? made;
     address.smallest = Math.min(address.smallest, literal);
     addresses.set(key, address);
     this.#addresses.set(list, addresses);

@@ -1,6 +1,7 @@
 // The code of a checkpoint: do all indices lie below their limits, and where are the elements.
 
 import type { Expression, Statement } from '../../../compiler/ir.ts';
+import { bytesOf } from '../../../kernel/layout.ts';
 import { integer } from '../../analysis/affine.ts';
 import type { Range } from '../../analysis/indices.ts';
 import type { Label, Local } from '../encoder/code.ts';
@@ -29,18 +30,25 @@ export function writeCheck(first: ThreadContext, check: Check, threads: number, 
     code.br(slow);
     return;
   }
-  if (known === null) {
-    pushExpression(first, limit);
-    code.i32(extent).op('i32.lt_u').brIf(slow);
-  }
   pushIndex(first, check);
-  if (known === null) {
-    pushExpression(first, limit);
-    code.i32(extent).op('i32.sub');
-  } else {
-    code.i32(known - extent);
-  }
-  code.op('i32.gt_u').brIf(slow);
+  if (known === null) pushExpression(first, roomOf(limit, extent));
+  else code.i32(known - extent + 1);
+  code.op('i32.ge_u').brIf(slow);
+}
+
+/** At how many places so many elements can begin: the same in a region, so it is computed in front of it. */
+function roomOf(limit: Expression, extent: number): Expression {
+  if (extent === 1) return limit;
+  const { type, range } = limit;
+  const left: Expression = {
+    kind: 'binary',
+    operator: 'subtract',
+    left: limit,
+    right: integer(limit, extent - 1),
+    type,
+    range,
+  };
+  return { kind: 'binary', operator: 'max', left, right: integer(limit, 0), type, range };
 }
 
 /** The same where loops move the index by what is known only now: in 64 bits, so that nothing wraps. */
@@ -98,6 +106,26 @@ export function writeAddresses(
   list: readonly Statement[],
 ): void {
   for (const address of checkpoints.addressesAt(list)) writeAddress(first, address);
+}
+
+/**
+ * Moves the addresses of what a region accesses on to its next group of so many threads: in front of each row they are
+ * computed, for its first.
+ */
+export function advanceAddresses(
+  { code, unit }: ThreadContext,
+  checkpoints: Checkpoints,
+  region: readonly Statement[],
+  threads: number,
+): void {
+  for (const { local, array, grows } of checkpoints.addressesAt(region)) {
+    if (!grows) continue;
+    code
+      .get(local!)
+      .i32(threads * bytesOf(unit.elementOf(array)))
+      .op('i32.add')
+      .set(local!);
+  }
 }
 
 function writeAddress(first: ThreadContext, address: Address): void {

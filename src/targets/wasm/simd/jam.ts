@@ -114,8 +114,8 @@ export function writeJam(
   for (const { writer } of rows) writer.writeChecks(region.body, row, single);
   code.withTemporary('i32', (end) => {
     code.get(second.rank).set(end);
+    for (const { writer } of rows) writer.writeAddresses(region.body);
     code.loop((next) => {
-      for (const { writer } of rows) writer.writeAddresses(region.body);
       for (const { writer } of rows) for (const id of region.loads) writer.writeReload(id);
       code.block((never) => {
         for (const [position, statement] of region.body.entries()) {
@@ -125,6 +125,7 @@ export function writeJam(
         }
       });
       for (const { writer } of rows) for (const id of region.stores) writer.writeSpill(id);
+      for (const { writer } of rows) writer.advanceAddresses(region.body);
       code.get(second.rank).i32(threads).op('i32.add').set(second.rank);
       code.get(rank).i32(threads).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
     });

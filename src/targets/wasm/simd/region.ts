@@ -123,10 +123,8 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
     code.withTemporary('i32', (end) => {
       code.block((slow: Label) => {
         if (parts.end === null) {
-          if (plan.checkpoints.checksAt(body).length > 0) {
-            enter();
-            writer.writeChecks(body, row, slow);
-          }
+          if (plan.checkpoints.asksOrFindsAt(body)) enter();
+          writer.writeChecks(body, row, slow);
           code
             .get(rank)
             .i32(row - (row % threads))
@@ -134,15 +132,17 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
             .set(end);
         } else {
           code.get(parts.end).i32(-threads).op('i32.and').tee(end).op('i32.eqz').brIf(slow);
+          if (plan.checkpoints.asksOrFindsAt(body)) enter();
         }
+        writer.writeAddresses(body);
         code.loop((next) => {
           enter();
           // A row's checks ask for what only some of its threads access.
           if (parts.end !== null) writer.writeChecks(body, threads, slow);
-          writer.writeAddresses(body);
           for (const id of region.loads) if (lanes.varies(id)) writer.writeReload(id);
           writer.writeList(body);
           for (const id of region.stores) writeStore(parts, writer, id, threads);
+          writer.advanceAddresses(body);
           code.get(rank).i32(threads).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
         });
       });

@@ -15,7 +15,7 @@ import { writeLoop, writeStatement } from '../statements.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { Variables } from '../variables.ts';
 import type { Checkpoints } from './checkpoints.ts';
-import { writeAddresses, writeCheck } from './checks.ts';
+import { advanceAddresses, writeAddresses, writeCheck } from './checks.ts';
 import { pushAgreement } from './ends.ts';
 import {
   eachVectorSharing,
@@ -71,9 +71,15 @@ export class LaneWriter {
     for (const check of this.#checkpoints.checksAt(list)) writeCheck(this.#group.first, check, threads, slow);
   }
 
-  /** Computes the addresses of what a list accesses. */
+  /** Computes the addresses of what a list accesses, for the group whose first lane is next. */
   writeAddresses(list: List): void {
     writeAddresses(this.#group.first, this.#checkpoints, list);
+  }
+
+  /** Moves them on to the next group of the row. */
+  advanceAddresses(region: List): void {
+    const { first, vectors } = this.#group;
+    advanceAddresses(first, this.#checkpoints, region, 4 * vectors);
   }
 
   /** The group is about to carry out a list. */
