@@ -43,18 +43,25 @@ export function builtin(name: BuiltIn, type: 'i32' | 'i64', range: Range): Expre
   return { kind: 'builtin', name, type, range };
 }
 
+interface LoadDetails {
+  readonly component?: number | undefined;
+  readonly bounds?: readonly Expression[] | undefined;
+  readonly fits?: true | undefined;
+}
+
 export function load(
   array: ArrayReference,
   index: Expression,
   type: ValueType,
   range: Range,
-  { component, bounds }: { component?: number | undefined; bounds?: readonly Expression[] | undefined } = {},
+  { component, bounds, fits }: LoadDetails = {},
 ): Expression {
   return {
     kind: 'load',
     array,
     index,
     ...(bounds === undefined ? {} : { bounds }),
+    ...(fits === undefined ? {} : { fits }),
     type,
     range,
     ...(component === undefined ? {} : { component }),

@@ -120,6 +120,8 @@ export type Expression =
        * lie inside of. All are of the program's indexType.
        */
       readonly bounds?: readonly Expression[];
+      /** The launch has checked that what lies inside of all bounds lies inside the array. */
+      readonly fits?: true;
       /** Of an array of vectors or records: which of an element's parts, from 0. */
       readonly component?: number;
     })

@@ -153,6 +153,7 @@ export type Statement =
       readonly index: Expression;
       /** As of a load. */
       readonly bounds?: readonly Expression[];
+      readonly fits?: true;
       readonly value: Expression;
       /** Of an array of vectors or records: which of an element's parts, from 0. */
       readonly component?: number;

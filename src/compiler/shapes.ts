@@ -83,7 +83,7 @@ export function boundsAt(
 /** A row as a part of its array that has an end; it is checked against the whole array from then on. */
 export function partOf(lowering: Lowering, view: ViewValue, node: Node): ViewValue {
   refuseRows(lowering, view, node);
-  const { dimensions, bounds: _, ...plain } = view;
+  const { dimensions, bounds: _, fits: __, ...plain } = view;
   return dimensions === undefined ? view : { ...plain, length: dimensions[0]!.extent };
 }
 

@@ -176,7 +176,7 @@ function shapeOf(
   lowering: Lowering,
   name: string,
   dimensions: Dimensions,
-): Pick<ViewValue, 'dimensions' | 'bounds'> {
+): Pick<ViewValue, 'dimensions' | 'bounds' | 'fits'> {
   const scalars = shapeNames(name, dimensions).map((one) =>
     scalarParameter(lowering, one, lowering.indexType, true),
   );
@@ -188,7 +188,7 @@ function shapeOf(
     { extent: columns, pitch: one },
   ];
   const planes = { extent: scalars[0]!, pitch: binary('multiply', rows, pitch, rows.range) };
-  return { dimensions: dimensions === 3 ? [planes, ...inner] : inner, bounds: [] };
+  return { dimensions: dimensions === 3 ? [planes, ...inner] : inner, bounds: [], fits: true };
 }
 
 /** A further scalar of the launch. */

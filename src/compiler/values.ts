@@ -77,6 +77,8 @@ export interface ViewValue {
   readonly dimensions?: readonly Dimension[];
   /** The indices so far, each followed by the extent of its dimension. */
   readonly bounds?: readonly Expression[];
+  /** The launch has checked that what lies inside of all dimensions lies inside the array. */
+  readonly fits?: true;
   /** Of an element with its neighbours: the first and last position that may be read. */
   readonly window?: readonly [first: number, last: number];
 }

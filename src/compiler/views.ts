@@ -121,13 +121,17 @@ export function loadElement(
   const bounds = boundsAt(view, index);
   const at = position(lowering, view, index, node);
   if (isNumberElement(element)) {
-    const value = load(array, at, numberValueType(element), range, { bounds });
+    const value = load(array, at, numberValueType(element), range, { bounds, fits: view.fits });
     if (type !== null) return number(type, convert(value, lowering.valueType(type), range));
     return valueAt(lowering, place, node, () => value);
   }
   const settled = lowering.settleExpression(at, 'position');
   return valueAt(lowering, place, node, (part) =>
-    load(array, settled, elementValueType(element, part), range, { component: part, bounds }),
+    load(array, settled, elementValueType(element, part), range, {
+      component: part,
+      bounds,
+      fits: view.fits,
+    }),
   );
 }
 
@@ -161,6 +165,7 @@ export function storeElement(
       array: view.array,
       index: where,
       ...(bounds === undefined ? {} : { bounds }),
+      ...(view.fits === undefined ? {} : { fits: view.fits }),
       value: stored,
       ...(isNumberElement(view.element) ? {} : { component: part }),
       range,

@@ -103,8 +103,10 @@ export class ExpressionWriter {
     element: Omit<Extract<Expression, { kind: 'load' }>, 'kind' | 'type'>,
     access: 'read' | 'write',
   ): string {
-    const { array, index, component, range } = element;
-    const tested = this.checks.index(this.index(index), index, array, access, range);
+    const { array, index, component, range, fits } = element;
+    const tested = fits
+      ? this.index(index)
+      : this.checks.index(this.index(index), index, array, access, range);
     const inside = this.checks.inside(tested, element, access, (each) => this.write(each));
     return `${arrayName(this.program, array)}[${inside}]${member(elementOf(this.program, array), component)}`;
   }

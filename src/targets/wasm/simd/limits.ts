@@ -10,6 +10,8 @@ export interface Indexed {
   readonly array: ArrayReference;
   readonly index: Expression;
   readonly bounds?: readonly Expression[];
+  /** What lies inside of its dimensions is inside. */
+  readonly fits?: true;
 }
 
 export interface Limited {
@@ -25,7 +27,8 @@ export function dimensionsOf({ bounds = [] }: Pick<Indexed, 'bounds'>): Limited[
 
 /** All that an access asks, in the order in which one thread does. */
 export function limitsOf(access: Indexed): Limited[] {
-  const { array, index } = access;
+  const { array, index, fits } = access;
+  if (fits) return dimensionsOf(access);
   const { type, range } = index;
   return [...dimensionsOf(access), { index, limit: { kind: 'length', type, array, range } }];
 }
