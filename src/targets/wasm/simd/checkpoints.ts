@@ -298,7 +298,8 @@ function familyKey(
   literal: number,
   ranges: readonly string[],
 ): string {
-  const group = Math.floor(literal / widest);
+  // Small ones on either side of zero are together.
+  const group = Math.round(literal / widest);
   return [of, group, common === null ? '' : keyOf(common), ...ranges].join(' ');
 }
 
