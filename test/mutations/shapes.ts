@@ -15,8 +15,8 @@ export const mutations = [
     },
     {
       name: 'lanes check the extents alone',
-      from: "return [...dimensionsOf(access), { index, limit: { kind: 'length', type, array, range } }];",
-      to: "return access.bounds ? dimensionsOf(access) : [{ index, limit: { kind: 'length', type, array, range } }];",
+      from: 'if (fits) return dimensionsOf(access);',
+      to: 'if (access.bounds) return dimensionsOf(access);',
       why: 'a shape that a kernel gives an array may reach over its end, and vectors read there',
     },
   ]),
@@ -74,6 +74,96 @@ export const mutations = [
       why: 'all lanes but the first read outside of a dimension',
     },
   ]),
+  ...mutationsOf('src/targets/wasm/simd/checks.ts', extents, [
+    {
+      name: 'a group may begin at one place more',
+      from: 'right: integer(limit, extent - 1)',
+      to: 'right: integer(limit, extent - 2)',
+      why: 'the last lane reads behind a dimension',
+    },
+    {
+      name: 'an array that is shorter than a group has room for one',
+      from: "operator: 'max', left, right: integer(limit, 0)",
+      to: "operator: 'max', left, right: integer(limit, 1)",
+      why: 'vectors read over the end of a dimension of few elements',
+    },
+    {
+      name: 'addresses stay where the first group of a row begins',
+      from: 'if (!grows) continue;',
+      to: 'continue;',
+      why: 'threads access the elements of the first of their row',
+    },
+    {
+      name: 'what lanes share moves with them',
+      from: 'if (!grows) continue;',
+      to: '',
+      why: 'threads of a second group read behind the element that all of them share',
+    },
+  ]),
+  ...mutationsOf('src/compiler/shapes.ts', extents, [
+    {
+      name: 'a part of a row is inside because the row is',
+      from: 'const { dimensions, bounds: _, fits: __, ...plain } = view;',
+      to: 'const { dimensions, bounds: _, ...plain } = view;',
+      why: 'a shape that a kernel gives a part of an image may reach over its end, and nothing is tested',
+    },
+    {
+      name: 'rows lie side by side whatever their pitch',
+      from: 'outward === 0 && pitch !== null ? pitch : extent',
+      to: 'extent',
+      why: 'rows of a shape that a kernel gives are read from where others are',
+      tests: ['test/compiler/shapes.test.ts', 'test/conformance/conformance.test.ts'],
+    },
+    {
+      name: 'an extent may be negative',
+      from: "return binary('max', extent, zero, lowering.range(node));",
+      to: 'return extent;',
+      why: 'every index is below a negative extent, as an unsigned number',
+      tests: ['test/compiler/shapes.test.ts', ...extents],
+    },
+  ]),
+  ...mutationsOf(
+    'src/compiler/specialise.ts',
+    ['test/runtime/shaped-parameters.test.ts'],
+    [
+      {
+        name: 'rows of a parameter lie side by side',
+        from: '{ extent: rows, pitch },',
+        to: '{ extent: rows, pitch: columns },',
+        why: 'images whose rows begin further from each other are read from wrong places',
+      },
+      {
+        name: 'planes lie as far from each other as rows',
+        from: "pitch: binary('multiply', rows, pitch, rows.range)",
+        to: 'pitch',
+        why: 'arrays of three dimensions are read from their first plane',
+      },
+      {
+        name: 'columns are checked against the rows',
+        from: '{ extent: columns, pitch: one }',
+        to: '{ extent: rows, pitch: one }',
+        why: 'what lies outside of a wide image is found where it is inside, and not where it is outside',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/kernel/shaped.ts',
+    ['test/runtime/shaped-parameters.test.ts'],
+    [
+      {
+        name: 'the last row of a shape may be outside',
+        from: '(rows - 1) * between + columns',
+        to: '(rows - 1) * between',
+        why: 'a launch takes a shape that is larger than its array, and no index is tested against the array',
+      },
+      {
+        name: 'rows may overlap',
+        from: 'if (!isExtent(between) || between < columns) {',
+        to: 'if (!isExtent(between)) {',
+        why: 'a launch takes a pitch that is shorter than a row',
+      },
+    ],
+  ),
   ...mutationsOf('src/targets/wasm/simd/separate.ts', extents, [
     {
       name: 'every lane checks the index of the first',

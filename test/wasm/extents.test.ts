@@ -270,6 +270,7 @@ const reading = (
   const { x, y } = cuda.threadIdx;
   const tile = cuda.sharedArray('i32', [2, 32]);
   const own = cuda.localArray('i32', [2, 32]);
+  const list = cuda.localArray('i32', 66);
   const seen = flat.shaped([n, m], m);
   ${read}
   ${write} = x;
@@ -287,6 +288,15 @@ test.each([
   ['a row of a plane behind the last', 'to[y][x] = cuda.i32(cube[0][y + 1][x]);', [0, 1]],
   ['a byte behind the last column', 'to[y][x] = cuda.i32(bytes[y][x + 1]);', [31, 0]],
   ['what the kernel gives a shape', 'to[y][x] = seen[y][x + 1];', [31, 0]],
+  ['what reaches over the end of an array', 'to[y][x] = flat.shaped([n + 1, m], m)[y + 1][x];', [0, 1]],
+  ['a shape beside one that is wider', 'to[y][x] = from[y][x] + flat.shaped([n, m - 1], m)[y][x];', [31, 0]],
+  ['extents that differ from lane to lane', 'to[y][x] = flat.shaped([n, m - x], m)[y][x];', [16, 0]],
+  ['an extent below zero', 'to[y][x] = flat.shaped([n - 40, m], m)[y][x];', [0, 0]],
+  ['a dimension of one place', 'to[y][x] = flat.shaped([n, m - 31], m)[y][x];', [1, 0]],
+  ['rows that lie at one place', 'to[y][x] = flat.shaped([n, m], 0)[x][0];', [2, 0]],
+  ['a part of a row', 'to[y][x] = from[1].subarray(3).shaped([n, m], m)[0][x];', [30, 0]],
+  ['lanes side by side in rows that are not', 'to[y][x] = flat.shaped([40, m], 1)[2 * x][31 - x];', [20, 0]],
+  ['every other column', 'to[y][0] = from[y][2 * x];', [16, 0]],
   ['shared memory', 'tile[y][x + 1] = 1;', [31, 0]],
   ['shared memory, row by row', 'tile[y + 1][x] = 1;', [0, 1]],
   ['a thread\u2019s own memory', 'own[y + 1][3] = 1;', [0, 1]],
@@ -294,6 +304,12 @@ test.each([
   ['rows that differ from lane to lane', 'across[x + 1][y] = 1;', [31, 0]],
   ['rows before the first, that differ from lane to lane', 'across[x - 1][y] = 1;', [0, 0]],
   ['columns of such rows', 'across[x][y + 1] = 1;', [0, 1]],
+  [
+    'one place as two',
+    'const a = list.shaped([2, 33]); const b = list.shaped([2, 32]); to[y][x] = a[0][n + 30] + b[0][n + 30];',
+    [0, 0],
+  ],
+  ['one place of a thread\u2019s own memory', 'list.shaped([n, m], 0)[x][0] = 1;', [2, 0]],
   ['what only some lanes go to', 'if (x > 20) to[y][x] = from[y][x + 1];', [31, 0]],
   ['what only some lanes choose', 'to[y][x] = x > 20 ? from[y][x + 1] : 0;', [31, 0]],
   ['a place that is computed', 'to[y][0] = from[y][(x * 5) % 37];', [7, 0]],

@@ -5,7 +5,7 @@
   (import "env" "memory" (memory (;0;) 0 65536 shared))
   (import "fault" "outOfRange" (func $outOfRange (type 0)))
   (func $run (export "run") (type 1) (param $record i32) (param $arena i32) (param $block i32) (param $end i32) (result i32)
-    (local $blockIdx.x i32) (local $gridDim.x i32) (local $i i32) (local i32 i32 i32 i32 i32) (local $y i32) (local v128 v128 v128 v128) (local $y.length i32) (local v128 v128 v128 v128 v128 v128 v128 v128 i32 i32 f32) (local $a f32) (local i32)
+    (local $blockIdx.x i32) (local $gridDim.x i32) (local $i i32) (local i32 i32 i32 i32 i32) (local $y i32) (local v128 v128 v128 v128) (local $y.length i32) (local v128 v128 v128 v128 v128 v128 v128 i32 v128 i32 i32 f32) (local $a f32) (local i32)
     (local.set $gridDim.x
       (i32.load
         (local.get $record)))
@@ -33,6 +33,18 @@
             (i32.mul
               (local.get $blockIdx.x)
               (i32.const 64)))
+          (i32.sub
+            (local.get $y.length)
+            (i32.const 15))
+          (local.set 9
+            (i32.const 0))
+          (local.set 25
+            (select
+              (local.tee 27)
+              (local.get 9)
+              (i32.gt_s
+                (local.get 27)
+                (local.get 9))))
           (local.set 18
             (i32x4.splat
               (local.get $i)))
@@ -47,7 +59,7 @@
             (v128.const i32x4 0x00000008 0x00000009 0x0000000a 0x0000000b))
           (local.set 24
             (v128.const i32x4 0x0000000c 0x0000000d 0x0000000e 0x0000000f))
-          (local.set 25
+          (local.set 26
             (f32x4.splat
               (local.get $a)))
           (local.set 7
@@ -60,17 +72,17 @@
                 (i32.add
                   (local.get 7)
                   (i32.const 64)))
+              (local.set 11
+                (i32.add
+                  (local.get $i)
+                  (local.get 7)))
+              (local.set 10
+                (i32.add
+                  (i32.shl
+                    (local.get 11)
+                    (i32.const 2))
+                  (local.get $y)))
               (loop  ;; label = @6
-                (local.set 11
-                  (i32.add
-                    (local.get $i)
-                    (local.get 7)))
-                (local.set 10
-                  (i32.add
-                    (i32.shl
-                      (local.get 11)
-                      (i32.const 2))
-                    (local.get $y)))
                 (block  ;; label = @7
                   (block  ;; label = @8
                     (if  ;; label = @9
@@ -132,39 +144,33 @@
                       (local.get 11)
                       (then
                         (br_if 1 (;@8;)
-                          (i32.lt_u
-                            (local.get $y.length)
-                            (i32.const 16)))
-                        (br_if 1 (;@8;)
-                          (i32.gt_u
+                          (i32.ge_u
                             (i32.add
                               (local.get $i)
                               (local.get 7))
-                            (i32.sub
-                              (local.get $y.length)
-                              (i32.const 16))))
+                            (local.get 25)))
                         (v128.store align=4
                           (local.get 10)
                           (f32x4.mul
-                            (local.get 25)
+                            (local.get 26)
                             (v128.load align=4
                               (local.get 10))))
                         (v128.store offset=16 align=4
                           (local.get 10)
                           (f32x4.mul
-                            (local.get 25)
+                            (local.get 26)
                             (v128.load offset=16 align=4
                               (local.get 10))))
                         (v128.store offset=32 align=4
                           (local.get 10)
                           (f32x4.mul
-                            (local.get 25)
+                            (local.get 26)
                             (v128.load offset=32 align=4
                               (local.get 10))))
                         (v128.store offset=48 align=4
                           (local.get 10)
                           (f32x4.mul
-                            (local.get 25)
+                            (local.get 26)
                             (v128.load offset=48 align=4
                               (local.get 10))))
                         (br 2 (;@7;))))
@@ -181,25 +187,19 @@
                       (then
                         (br 2 (;@7;))))
                     (br_if 0 (;@8;)
-                      (i32.lt_u
-                        (local.get $y.length)
-                        (i32.const 16)))
-                    (br_if 0 (;@8;)
-                      (i32.gt_u
+                      (i32.ge_u
                         (i32.add
                           (local.get $i)
                           (local.get 7))
-                        (i32.sub
-                          (local.get $y.length)
-                          (i32.const 16))))
+                        (local.get 25)))
                     (local.set 19
                       (f32x4.mul
-                        (local.get 25)
+                        (local.get 26)
                         (v128.load align=4
                           (local.get 10))))
                     (if  ;; label = @9
                       (i32.eq
-                        (local.tee 26
+                        (local.tee 27
                           (i32x4.bitmask
                             (local.get 13)))
                         (i32.const 15))
@@ -211,15 +211,15 @@
                         (call $storeLanes
                           (local.get 10)
                           (local.get 19)
-                          (local.get 26))))
+                          (local.get 27))))
                     (local.set 19
                       (f32x4.mul
-                        (local.get 25)
+                        (local.get 26)
                         (v128.load offset=16 align=4
                           (local.get 10))))
                     (if  ;; label = @9
                       (i32.eq
-                        (local.tee 26
+                        (local.tee 27
                           (i32x4.bitmask
                             (local.get 14)))
                         (i32.const 15))
@@ -233,15 +233,15 @@
                             (local.get 10)
                             (i32.const 16))
                           (local.get 19)
-                          (local.get 26))))
+                          (local.get 27))))
                     (local.set 19
                       (f32x4.mul
-                        (local.get 25)
+                        (local.get 26)
                         (v128.load offset=32 align=4
                           (local.get 10))))
                     (if  ;; label = @9
                       (i32.eq
-                        (local.tee 26
+                        (local.tee 27
                           (i32x4.bitmask
                             (local.get 15)))
                         (i32.const 15))
@@ -255,15 +255,15 @@
                             (local.get 10)
                             (i32.const 32))
                           (local.get 19)
-                          (local.get 26))))
+                          (local.get 27))))
                     (local.set 19
                       (f32x4.mul
-                        (local.get 25)
+                        (local.get 26)
                         (v128.load offset=48 align=4
                           (local.get 10))))
                     (if  ;; label = @9
                       (i32.eq
-                        (local.tee 26
+                        (local.tee 27
                           (i32x4.bitmask
                             (local.get 16)))
                         (i32.const 15))
@@ -277,9 +277,9 @@
                             (local.get 10)
                             (i32.const 48))
                           (local.get 19)
-                          (local.get 26))))
+                          (local.get 27))))
                     (br 1 (;@7;)))
-                  (local.set 26
+                  (local.set 27
                     (i32.add
                       (local.tee 11
                         (local.get 7))
@@ -292,18 +292,18 @@
                           (local.get 11))
                         (local.get $y.length))
                       (then
-                        (local.set 27
+                        (local.set 28
                           (i32.add
                             (local.get $i)
                             (local.get 11)))
                         (local.get $a)
-                        (local.set 30
+                        (local.set 31
                           (i32.add
                             (local.get $i)
                             (local.get 11)))
                         (if  ;; label = @10
                           (i32.ge_u
-                            (local.get 30)
+                            (local.get 31)
                             (local.get $y.length))
                           (then
                             (call $outOfRange
@@ -311,7 +311,7 @@
                               (local.get 11)
                               (local.get $block)
                               (i64.extend_i32_s
-                                (local.get 30))
+                                (local.get 31))
                               (i64.const 1)
                               (local.get $y.length))
                             (return
@@ -319,14 +319,14 @@
                         (f32.load
                           (i32.add
                             (i32.shl
-                              (local.get 30)
+                              (local.get 31)
                               (i32.const 2))
                             (local.get $y)))
-                        (local.set 28
+                        (local.set 29
                           (f32.mul))
                         (if  ;; label = @10
                           (i32.ge_u
-                            (local.get 27)
+                            (local.get 28)
                             (local.get $y.length))
                           (then
                             (call $outOfRange
@@ -334,7 +334,7 @@
                               (local.get 11)
                               (local.get $block)
                               (i64.extend_i32_s
-                                (local.get 27))
+                                (local.get 28))
                               (i64.const 1)
                               (local.get $y.length))
                             (return
@@ -342,17 +342,21 @@
                         (f32.store
                           (i32.add
                             (i32.shl
-                              (local.get 27)
+                              (local.get 28)
                               (i32.const 2))
                             (local.get $y))
-                          (local.get 28))))
+                          (local.get 29))))
                     (br_if 0 (;@8;)
                       (i32.lt_u
                         (local.tee 11
                           (i32.add
                             (local.get 11)
                             (i32.const 1)))
-                        (local.get 26)))))
+                        (local.get 27)))))
+                (local.set 10
+                  (i32.add
+                    (local.get 10)
+                    (i32.const 64)))
                 (br_if 0 (;@6;)
                   (i32.lt_u
                     (local.tee 7
@@ -379,13 +383,13 @@
                           (local.get $i)
                           (local.get 7)))
                       (local.get $a)
-                      (local.set 26
+                      (local.set 27
                         (i32.add
                           (local.get $i)
                           (local.get 7)))
                       (if  ;; label = @9
                         (i32.ge_u
-                          (local.get 26)
+                          (local.get 27)
                           (local.get $y.length))
                         (then
                           (call $outOfRange
@@ -393,7 +397,7 @@
                             (local.get 7)
                             (local.get $block)
                             (i64.extend_i32_s
-                              (local.get 26))
+                              (local.get 27))
                             (i64.const 1)
                             (local.get $y.length))
                           (return
@@ -401,10 +405,10 @@
                       (f32.load
                         (i32.add
                           (i32.shl
-                            (local.get 26)
+                            (local.get 27)
                             (i32.const 2))
                           (local.get $y)))
-                      (local.set 28
+                      (local.set 29
                         (f32.mul))
                       (if  ;; label = @9
                         (i32.ge_u
@@ -427,7 +431,7 @@
                             (local.get 9)
                             (i32.const 2))
                           (local.get $y))
-                        (local.get 28)))))
+                        (local.get 29)))))
                 (br_if 0 (;@6;)
                   (i32.lt_u
                     (local.tee 7

@@ -6,7 +6,7 @@
   (import "fault" "copy" (func $copy (type 0)))
   (import "fault" "outOfRange" (func $outOfRange (type 1)))
   (func $run (export "run") (type 2) (param $record i32) (param $arena i32) (param $block i32) (param $end i32) (result i32)
-    (local $fetchBatch i32) (local $computeBatch i32) (local $batchCount i32) (local i32 i32 i32 i32 i64 i64 i64 i32 i32 i32 i32) (local $globalIn.length i32) (local i32 i32 i32) (local $shared i32) (local i32) (local $globalIn i32) (local i32 i32 i32 i32 i32) (local $blockIdx.x i32) (local $gridDim.x i32) (local $globalOut.length i32) (local i32 i32) (local $globalOut i32) (local v128 v128 v128 v128 v128 v128 v128 v128 v128 v128 v128 i32)
+    (local $fetchBatch i32) (local $computeBatch i32) (local $batchCount i32) (local i32 i32 i32 i32 i64 i64 i64 i32 i32 i32 i32) (local $globalIn.length i32) (local i32 i32 i32) (local $shared i32) (local i32) (local $globalIn i32) (local i32 i32 i32 i32 i32) (local $blockIdx.x i32) (local $gridDim.x i32) (local i32 i32 i32) (local $globalOut i32) (local v128 v128 v128 v128 v128 v128 v128 v128 v128 v128 v128 i32) (local $globalOut.length i32)
     (local.set $batchCount
       (i32.load offset=48
         (local.get $record)))
@@ -24,11 +24,11 @@
     (local.set $gridDim.x
       (i32.load
         (local.get $record)))
-    (local.set $globalOut.length
-      (i32.load offset=20
-        (local.get $record)))
     (local.set $globalOut
       (i32.load offset=16
+        (local.get $record)))
+    (local.set $globalOut.length
+      (i32.load offset=20
         (local.get $record)))
     (block  ;; label = @1
       (br_if 0 (;@1;)
@@ -173,7 +173,7 @@
                                       (i32.const 0)))))
                               (block  ;; label = @14
                                 (br_if 3 (;@11;)
-                                  (i32.gt_u
+                                  (i32.ge_u
                                     (i32.add
                                       (i32.mul
                                         (i32.rem_s
@@ -181,7 +181,7 @@
                                           (i32.const 2))
                                         (i32.const 64))
                                       (local.get 8))
-                                    (i32.const 96)))
+                                    (i32.const 97)))
                                 (local.set 21
                                   (i32.add
                                     (i32.mul
@@ -456,7 +456,7 @@
                               (local.get 8)
                               (i32.const 1)))
                           (local.get 9))))))
-                (local.set 33
+                (local.set 32
                   (i32.add
                     (i32.mul
                       (local.get $blockIdx.x)
@@ -466,6 +466,18 @@
                         (local.get $gridDim.x)
                         (i32.const 64))
                       (local.get $computeBatch))))
+                (i32.sub
+                  (local.get $globalOut.length)
+                  (i32.const 63))
+                (local.set 25
+                  (i32.const 0))
+                (local.set 33
+                  (select
+                    (local.tee 26)
+                    (local.get 25)
+                    (i32.gt_s
+                      (local.get 26)
+                      (local.get 25))))
                 (local.set 47
                   (i32.mul
                     (i32.rem_s
@@ -494,32 +506,26 @@
                 (loop  ;; label = @7
                   (block  ;; label = @8
                     (br_if 0 (;@8;)
-                      (i32.lt_u
-                        (local.get $globalOut.length)
-                        (i32.const 64)))
-                    (br_if 0 (;@8;)
-                      (i32.gt_u
+                      (i32.ge_u
                         (i32.add
-                          (local.get 33)
+                          (local.get 32)
                           (local.get 9))
-                        (i32.sub
-                          (local.get $globalOut.length)
-                          (i32.const 64))))
+                        (local.get 33)))
                     (local.set 25
                       (i32.add
                         (local.get 9)
                         (i32.const 64)))
+                    (local.set 26
+                      (i32.add
+                        (local.get 32)
+                        (local.get 9)))
+                    (local.set 34
+                      (i32.add
+                        (i32.shl
+                          (local.get 26)
+                          (i32.const 2))
+                        (local.get $globalOut)))
                     (loop  ;; label = @9
-                      (local.set 26
-                        (i32.add
-                          (local.get 33)
-                          (local.get 9)))
-                      (local.set 34
-                        (i32.add
-                          (i32.shl
-                            (local.get 26)
-                            (i32.const 2))
-                          (local.get $globalOut)))
                       (local.get 34)
                       (local.get 38)
                       (local.set 39
@@ -671,6 +677,10 @@
                           (local.get 45))
                         (local.get 41))
                       (v128.store offset=16 align=4)
+                      (local.set 34
+                        (i32.add
+                          (local.get 34)
+                          (i32.const 32)))
                       (br_if 0 (;@9;)
                         (i32.lt_u
                           (local.tee 9
@@ -687,7 +697,7 @@
                       (block  ;; label = @10
                         (local.set 25
                           (i32.add
-                            (local.get 33)
+                            (local.get 32)
                             (local.get 9)))
                         (local.set 10
                           (i32.add

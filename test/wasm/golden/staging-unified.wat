@@ -8,7 +8,7 @@
   (import "fault" "copy" (func $copy (type 1)))
   (import "fault" "outOfRange" (func $outOfRange (type 2)))
   (func $run (export "run") (type 3) (param $record i32) (param $arena i32) (param $block i32) (param $end i32) (result i32)
-    (local $pipeline.committed i32) (local $pipeline.released i32) (local $fetchBatch i32) (local $computeBatch i32) (local $batchCount i32) (local i32 i32 i32) (local $blockIdx.x i32) (local $gridDim.x i32) (local $globalIn.length i32) (local $shared.length i32) (local $shared i32) (local $globalIn i32) (local $globalOut.length i32) (local i32 i32 i32 i32) (local $globalOut i32) (local i32 v128 v128 i32)
+    (local $pipeline.committed i32) (local $pipeline.released i32) (local $fetchBatch i32) (local $computeBatch i32) (local $batchCount i32) (local i32 i32 i32) (local $blockIdx.x i32) (local $gridDim.x i32) (local $globalIn.length i32) (local $shared.length i32) (local $shared i32) (local $globalIn i32) (local i32 i32 i32 i32 i32 i32) (local $globalOut i32) (local i32 v128 v128 i32) (local $globalOut.length i32)
     (local.set $batchCount
       (i32.load offset=48
         (local.get $record)))
@@ -29,11 +29,11 @@
     (local.set $globalIn
       (i32.load offset=32
         (local.get $record)))
-    (local.set $globalOut.length
-      (i32.load offset=20
-        (local.get $record)))
     (local.set $globalOut
       (i32.load offset=16
+        (local.get $record)))
+    (local.set $globalOut.length
+      (i32.load offset=20
         (local.get $record)))
     (block  ;; label = @1
       (br_if 0 (;@1;)
@@ -184,7 +184,7 @@
                         (i32.const 4)))
                     (return
                       (i32.const 1))))
-                (local.set 19
+                (local.set 18
                   (i32.add
                     (i32.mul
                       (local.get $blockIdx.x)
@@ -194,16 +194,40 @@
                         (local.get $gridDim.x)
                         (i32.const 256))
                       (local.get $computeBatch))))
+                (i32.sub
+                  (local.get $globalOut.length)
+                  (i32.const 255))
+                (local.set 9
+                  (i32.const 0))
+                (local.set 19
+                  (select
+                    (local.tee 23)
+                    (local.get 9)
+                    (i32.gt_s
+                      (local.get 23)
+                      (local.get 9))))
                 (local.set 20
                   (i32.mul
                     (i32.rem_s
                       (local.get $computeBatch)
                       (i32.const 4))
                     (i32.const 256)))
-                (local.set 25
+                (i32.sub
+                  (local.get $shared.length)
+                  (i32.const 255))
+                (local.set 9
+                  (i32.const 0))
+                (local.set 21
+                  (select
+                    (local.tee 23)
+                    (local.get 9)
+                    (i32.gt_s
+                      (local.get 23)
+                      (local.get 9))))
+                (local.set 26
                   (i32x4.splat
                     (i32.const 3)))
-                (local.set 26
+                (local.set 27
                   (i32x4.splat
                     (i32.const 1)))
                 (local.set 11
@@ -213,86 +237,82 @@
                 (loop  ;; label = @7
                   (block  ;; label = @8
                     (br_if 0 (;@8;)
-                      (i32.lt_u
-                        (local.get $globalOut.length)
-                        (i32.const 256)))
-                    (br_if 0 (;@8;)
-                      (i32.gt_u
+                      (i32.ge_u
                         (i32.add
-                          (local.get 19)
+                          (local.get 18)
                           (local.get 11))
-                        (i32.sub
-                          (local.get $globalOut.length)
-                          (i32.const 256))))
+                        (local.get 19)))
                     (br_if 0 (;@8;)
-                      (i32.lt_u
-                        (local.get $shared.length)
-                        (i32.const 256)))
-                    (br_if 0 (;@8;)
-                      (i32.gt_u
+                      (i32.ge_u
                         (i32.add
                           (local.get 20)
                           (local.get 11))
-                        (i32.sub
-                          (local.get $shared.length)
-                          (i32.const 256))))
+                        (local.get 21)))
                     (local.set 9
                       (i32.add
                         (local.get 11)
                         (i32.const 256)))
+                    (local.set 23
+                      (i32.add
+                        (local.get 18)
+                        (local.get 11)))
+                    (local.set 22
+                      (i32.add
+                        (i32.shl
+                          (local.get 23)
+                          (i32.const 2))
+                        (local.get $globalOut)))
+                    (local.set 23
+                      (i32.add
+                        (local.get 20)
+                        (local.get 11)))
+                    (local.set 25
+                      (i32.add
+                        (i32.shl
+                          (local.get 23)
+                          (i32.const 2))
+                        (local.get $shared)))
                     (loop  ;; label = @9
-                      (local.set 22
-                        (i32.add
-                          (local.get 19)
-                          (local.get 11)))
-                      (local.set 21
-                        (i32.add
-                          (i32.shl
-                            (local.get 22)
-                            (i32.const 2))
-                          (local.get $globalOut)))
-                      (local.set 22
-                        (i32.add
-                          (local.get 20)
-                          (local.get 11)))
-                      (local.set 24
-                        (i32.add
-                          (i32.shl
-                            (local.get 22)
-                            (i32.const 2))
-                          (local.get $shared)))
                       (v128.store align=4
-                        (local.get 21)
+                        (local.get 22)
                         (i32x4.add
                           (i32x4.mul
                             (v128.load align=4
-                              (local.get 24))
-                            (local.get 25))
-                          (local.get 26)))
+                              (local.get 25))
+                            (local.get 26))
+                          (local.get 27)))
                       (v128.store offset=16 align=4
-                        (local.get 21)
+                        (local.get 22)
                         (i32x4.add
                           (i32x4.mul
                             (v128.load offset=16 align=4
-                              (local.get 24))
-                            (local.get 25))
-                          (local.get 26)))
+                              (local.get 25))
+                            (local.get 26))
+                          (local.get 27)))
                       (v128.store offset=32 align=4
-                        (local.get 21)
+                        (local.get 22)
                         (i32x4.add
                           (i32x4.mul
                             (v128.load offset=32 align=4
-                              (local.get 24))
-                            (local.get 25))
-                          (local.get 26)))
+                              (local.get 25))
+                            (local.get 26))
+                          (local.get 27)))
                       (v128.store offset=48 align=4
-                        (local.get 21)
+                        (local.get 22)
                         (i32x4.add
                           (i32x4.mul
                             (v128.load offset=48 align=4
-                              (local.get 24))
-                            (local.get 25))
-                          (local.get 26)))
+                              (local.get 25))
+                            (local.get 26))
+                          (local.get 27)))
+                      (local.set 22
+                        (i32.add
+                          (local.get 22)
+                          (i32.const 64)))
+                      (local.set 25
+                        (i32.add
+                          (local.get 25)
+                          (i32.const 64)))
                       (br_if 0 (;@9;)
                         (i32.lt_u
                           (local.tee 11
@@ -309,15 +329,15 @@
                       (block  ;; label = @10
                         (local.set 9
                           (i32.add
-                            (local.get 19)
+                            (local.get 18)
                             (local.get 11)))
-                        (local.set 27
+                        (local.set 28
                           (i32.add
                             (local.get 20)
                             (local.get 11)))
                         (if  ;; label = @11
                           (i32.ge_u
-                            (local.get 27)
+                            (local.get 28)
                             (local.get $shared.length))
                           (then
                             (call $outOfRange
@@ -325,18 +345,18 @@
                               (local.get 11)
                               (local.get $block)
                               (i64.extend_i32_s
-                                (local.get 27))
+                                (local.get 28))
                               (i64.const 1)
                               (local.get $shared.length))
                             (return
                               (i32.const 1))))
-                        (local.set 22
+                        (local.set 23
                           (i32.add
                             (i32.mul
                               (i32.load
                                 (i32.add
                                   (i32.shl
-                                    (local.get 27)
+                                    (local.get 28)
                                     (i32.const 2))
                                   (local.get $shared)))
                               (i32.const 3))
@@ -362,7 +382,7 @@
                               (local.get 9)
                               (i32.const 2))
                             (local.get $globalOut))
-                          (local.get 22)))
+                          (local.get 23)))
                       (br_if 0 (;@9;)
                         (i32.lt_u
                           (local.tee 11
