@@ -138,6 +138,17 @@ async function measure(format: string): Promise<Row[]> {
       };
       rows.push(...(await inTurn(names, variants, rounds)));
     }
+    if (decode !== undefined && encode !== undefined && element === 'f32') {
+      const again = join(folder, `again.${format}`);
+      const variants = {
+        'read and written by a job': () => run(job, { input: path, output: again, device }),
+        'decoded and encoded alone': async () => {
+          await decode(readFileSync(path));
+          writeFileSync(again, (await encode()) as Uint8Array);
+        },
+      };
+      rows.push(...(await inTurn(names, variants, rounds)));
+    }
     const peak = (input: string) => {
       const module = join(import.meta.dirname, 'formats-job.ts');
       const args = ['dist/cli/main.js', 'run', module, input, out, '--job', element, '--json'];

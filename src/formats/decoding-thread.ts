@@ -8,12 +8,17 @@ import { openBytes } from './bytes.ts';
 import type { Format } from './format.ts';
 import { openContents, sourceOf } from './open-file.ts';
 import type { Source } from './source.ts';
-import type { DecodingAnswer, DecodingRequest, DecodingTask } from './threaded-source.ts';
+import {
+  type DecodingAnswer,
+  type DecodingRequest,
+  type DecodingTask,
+  threadReady,
+} from './threaded-source.ts';
 
 const { module, format: name, path, dtype, wanted } = workerData as DecodingTask;
 const source = open();
 // An error is the answer to the first request.
-source.catch(() => {});
+source.catch(() => {}).finally(() => parentPort!.postMessage(threadReady));
 const Elements: new (buffer: SharedArrayBuffer, byteOffset: number, length: number) => TypedArray =
   hostArrays[wanted.element];
 

@@ -51,8 +51,8 @@ export function decodePages(
     if (present < page.length) nullable ??= Array.from<number | bigint>(values?.subarray(0, done) ?? []);
     if (nullable === undefined) {
       // The whole, as soon as it is known of which type: with a dictionary or without, it is the same.
-      values ??= arrayLike(read, rows);
-      (values as Float64Array).set(read as Float64Array, done);
+      values ??= read.length === rows ? read : arrayLike(read, rows);
+      if (values !== read) (values as Float64Array).set(read as Float64Array, done);
     } else {
       append(nullable, read, page.length, there);
     }

@@ -143,19 +143,19 @@ function plain(bytes: Uint8Array, count: number, type: ColumnType): Values {
   if (physical === 'BYTE_ARRAY') return byteArrays(bytes, count, type);
   if (width === undefined || width < 1) throw new Error('a column does not say how long its values are');
   need(bytes, count * width);
-  // A copy, whose elements lie as they must.
-  const copy = bytes.slice(0, count * width).buffer;
+  // Where they lie; else copied to where elements may. A page's bytes belong to nobody else.
+  const { buffer, byteOffset } = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice(0, count * width);
   switch (physical) {
     case 'INT32':
-      return new Int32Array(copy);
+      return new Int32Array(buffer, byteOffset, count);
     case 'INT64':
-      return new BigInt64Array(copy);
+      return new BigInt64Array(buffer, byteOffset, count);
     case 'FLOAT':
-      return new Float32Array(copy);
+      return new Float32Array(buffer, byteOffset, count);
     case 'DOUBLE':
-      return new Float64Array(copy);
+      return new Float64Array(buffer, byteOffset, count);
     case 'INT96':
-      return nanoseconds(new DataView(copy), count);
+      return nanoseconds(new DataView(buffer, byteOffset), count);
     default:
       return Float64Array.from({ length: count }, (_, i) => numberOf(bytes, i * width, width, type));
   }
@@ -250,8 +250,9 @@ function meant(values: Values, { scale, unsigned }: ColumnType): Values {
   if (scale !== undefined)
     return Float64Array.from(values as ArrayLike<number>, (value) => Number(value) / 10 ** scale);
   if (!unsigned) return values;
-  if (values instanceof Int32Array) return new Uint32Array(values.buffer);
-  return values instanceof BigInt64Array ? new BigUint64Array(values.buffer) : values;
+  const { buffer, byteOffset, length } = values;
+  if (values instanceof Int32Array) return new Uint32Array(buffer, byteOffset, length);
+  return values instanceof BigInt64Array ? new BigUint64Array(buffer, byteOffset, length) : values;
 }
 
 function need(bytes: Uint8Array, length: number): void {

@@ -53,34 +53,43 @@ export class ColumnWriter {
   add(elements: TypedArray): Uint8Array {
     for (let begin = 0; begin < elements.length; ) {
       const end = Math.min(elements.length, begin + this.#group.length - this.#held);
-      setElements(this.#group, elements.subarray(begin, end), this.#held);
-      this.#held += end - begin;
+      const part = elements.subarray(begin, end);
       begin = end;
-      if (this.#held === this.#group.length) this.#writeGroup();
+      // A whole group is encoded where it lies.
+      if (part.length === this.#group.length) this.#writeGroup(part);
+      else {
+        setElements(this.#group, part, this.#held);
+        this.#held += part.length;
+        if (this.#held === this.#group.length) this.#writeHeld();
+      }
     }
     return this.#take();
   }
 
   /** The bytes of what is held, and of the index. */
   end(): Uint8Array {
-    if (this.#held > 0) this.#writeGroup();
+    if (this.#held > 0) this.#writeHeld();
     // It has nothing to wait for: its bytes go to memory.
     void this.#file.finish();
     return this.#take();
   }
 
-  #writeGroup(): void {
+  #writeHeld(): void {
+    this.#writeGroup(this.#group.subarray(0, this.#held));
+    this.#held = 0;
+  }
+
+  #writeGroup(group: TypedArray): void {
     const width = this.#names.length;
-    const rows = this.#held / width;
+    const rows = group.length / width;
     // A dictionary takes -0 for 0: floats are written as they are.
     const encoding = this.#element.startsWith('f') ? ({ encoding: 'PLAIN' } as const) : {};
     const columnData = this.#names.map((name, at) => ({
       name,
-      data: valuesOf(this.#group, this.#element, rows, at, width),
+      data: valuesOf(group, this.#element, rows, at, width),
       ...encoding,
     }));
     void this.#file.write({ columnData, rowGroupSize: groupLength });
-    this.#held = 0;
   }
 
   #take(): Uint8Array {
@@ -91,7 +100,10 @@ export class ColumnWriter {
   }
 }
 
-/** Every so many-th element as the library takes them: 16 bits and less as i32, and u32 from 2^31 on as bare numbers. */
+/**
+ * A column of rows as the library takes it: 16 bits and less as i32, halves and u32 as bare numbers. What is one column of
+ * numbers that the library takes as they are stays where it is: it is encoded before anything else is put there.
+ */
 function valuesOf(
   elements: TypedArray,
   element: ParquetElement,
@@ -99,21 +111,27 @@ function valuesOf(
   at: number,
   width: number,
 ): DecodedArray {
-  const value = (row: number) => elements[row * width + at]!;
+  const column = width === 1 ? elements.subarray(0, rows) : everySoMany(elements, rows, at, width);
   switch (element) {
-    case 'f32':
-      return Float32Array.from({ length: rows }, (_, row) => value(row) as number);
-    case 'f64':
-      return Float64Array.from({ length: rows }, (_, row) => value(row) as number);
-    case 'i64':
-      return BigInt64Array.from({ length: rows }, (_, row) => value(row) as bigint);
-    case 'u64':
-      return BigUint64Array.from({ length: rows }, (_, row) => value(row) as bigint);
     case 'f16':
-      return Array.from({ length: rows }, (_, row) => decodeHalf('f16', value(row) as number));
+      return Array.from(column as Uint16Array, (value) => decodeHalf('f16', value));
     case 'u32':
-      return Array.from({ length: rows }, (_, row) => value(row));
+      return Array.from(column as Uint32Array);
+    case 'f32':
+    case 'f64':
+    case 'i32':
+    case 'i64':
+    case 'u64':
+      return column as DecodedArray;
     default:
-      return Int32Array.from({ length: rows }, (_, row) => value(row) as number);
+      return new Int32Array(column as Int16Array);
   }
+}
+
+/** Every so many-th element, in an array of the same type. */
+function everySoMany(elements: TypedArray, rows: number, at: number, width: number): TypedArray {
+  const column = elements.slice(0, rows) as Float64Array;
+  const from = elements as Float64Array;
+  for (let row = 0; row < rows; row++) column[row] = from[row * width + at]!;
+  return column;
 }

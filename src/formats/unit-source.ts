@@ -9,7 +9,10 @@ import { checkConversion, unfit } from './element-source.ts';
 import { type DecodedValues, type ElementsInUnits, lengthOf, type StoredArray } from './format.ts';
 import { numberToRound, storeIntegers64 } from './integers64.ts';
 import type { Source, Wanted } from './source.ts';
-import { isWide } from './typed-arrays.ts';
+import { isWide, setElements } from './typed-arrays.ts';
+
+/** The most elements of a unit that is decoded within some milliseconds. */
+const shortUnit = 1 << 20;
 
 /** Decodes the units of an array as they are read. */
 export class UnitSource implements Source {
@@ -20,6 +23,8 @@ export class UnitSource implements Source {
   /** How many units there are, where that is known. */
   readonly units: number | undefined;
   readonly decodingBytes: number;
+  /** Whether it comes in several units of known lengths, each of which takes a moment to decode. */
+  readonly hasShortUnits: boolean;
   readonly #wanted: Wanted;
   readonly #elements: ElementsInUnits;
   readonly #block = new Float64Array(blockLength);
@@ -41,6 +46,8 @@ export class UnitSource implements Source {
     this.decodingBytes =
       elements.decodingBytes ??
       24 * (elements.lengths?.reduce((most, length) => Math.max(most, length), 0) ?? 0);
+    const { lengths = [] } = elements;
+    this.hasShortUnits = lengths.length > 1 && lengths.every((length) => length <= shortUnit);
     this.#elements = elements;
     this.#wanted = wanted;
   }
@@ -53,8 +60,13 @@ export class UnitSource implements Source {
         if (this.length !== undefined && this.#position < this.length) throw this.#endedEarly();
         break;
       }
-      const length = Math.min(blockLength, into.length - done, this.#values.length - this.#taken);
-      if (isWide(into) && (this.dtype === 'i64' || this.dtype === 'u64'))
+      const left = Math.min(into.length - done, this.#values.length - this.#taken);
+      const isSame = this.dtype === this.#wanted.element && this.#values.constructor === into.constructor;
+      const length = isSame ? left : Math.min(blockLength, left);
+      if (isSame) {
+        // Numbers as they are: nothing is converted, and none of them is null.
+        setElements(into, (this.#values as TypedArray).subarray(this.#taken, this.#taken + length), done);
+      } else if (isWide(into) && (this.dtype === 'i64' || this.dtype === 'u64'))
         this.#copyIntegers(length, into, done);
       else this.#convert(length, into, done);
       this.#taken += length;

@@ -23,10 +23,12 @@ export class OpenInputs implements Inputs {
   readonly #opened: { close(): Promise<void> }[] = [];
   readonly #tables = new Map<string, OpenedFile>();
   readonly #copy: CopyBytes;
+  readonly #patience: number | undefined;
 
-  /** `copy`: how the elements of typed arrays are taken. */
-  constructor(copy: CopyBytes = copyHere) {
+  /** `copy`: how the elements of typed arrays are taken; `patience`: how long is decoded before there is a thread, in ms. */
+  constructor(copy: CopyBytes = copyHere, patience?: number) {
     this.#copy = copy;
+    this.#patience = patience;
   }
 
   async open(given: InputData, wanted: Wanted): Promise<Source> {
@@ -51,7 +53,7 @@ export class OpenInputs implements Inputs {
       source instanceof UnitSource && (source.length ?? (bytes.size ?? 0) / bytesOfRow) >= rowsForThread;
     if (!isLong || format.module === undefined) return source;
     const task = { format: format.name, path: file, dtype: request.dtype, wanted };
-    const threaded = inThread(source, task, format.module);
+    const threaded = inThread(source, task, format.module, this.#patience);
     if (threaded === undefined) return source;
     this.#opened.push(threaded);
     return threaded;

@@ -9,6 +9,8 @@ import { job, kernel, run } from 'warpstage';
 import { ColumnWriter, type ParquetElement } from '#warpstage/formats/parquet-writer.js';
 import { encodeHalf } from '#warpstage/kernel/half.js';
 import { hostArrays } from '#warpstage/kernel/types.js';
+import { wantedOf } from '#warpstage/overlap/input-data.js';
+import { OpenInputs } from '#warpstage/overlap/inputs.js';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { file, readAll } from '../overlap/reading.ts';
 import { expectFailure, temporaryDirectory } from '../overlap/support.ts';
@@ -57,6 +59,18 @@ test('two decoders read what was written, whatever the chunks were', {
     }),
     randomRuns(60),
   );
+});
+
+test('a group that comes as a whole is written where it lies, with the same bytes', async () => {
+  const data = Float32Array.from({ length: 600_000 }, (_, i) => (i % 5 === 0 ? -0 : Math.sin(i)));
+  const whole = written('f32', data, [data.length]);
+  expect(whole.equals(written('f32', data, [70_001]))).toBe(true);
+  const inputs = new OpenInputs();
+  const source = await inputs.open(file('x.parquet', whole), wantedOf('x', 'f32', { column: 'y' }));
+  const read = new Float32Array(data.length);
+  expect(await source.read(read)).toBe(data.length);
+  expect(Buffer.from(read.buffer).equals(Buffer.from(data.buffer))).toBe(true);
+  await inputs.close();
 });
 
 test('a job writes row groups as it goes, and is not resumed', async () => {

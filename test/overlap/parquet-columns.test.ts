@@ -104,10 +104,10 @@ describe('Parquet columns', () => {
     afterAll(() => rmSync(filename));
 
     test('and arrive in order, in memory that is shared or not', async () => {
-      const { values, source } = await readAll(filename, 'i32', {}, 99_999);
+      const { values, source } = await readAll(filename, 'i32', {}, 99_999, 0);
       expect(source).toBeInstanceOf(ThreadedSource);
       expect(values).toEqual(Array.from({ length: rows }, (_, i) => i));
-      const inputs = new OpenInputs();
+      const inputs = new OpenInputs(undefined, 0);
       const again = await inputs.open(filename, wantedOf('x', 'f32', {}));
       const into = new Float32Array(new SharedArrayBuffer(4 * rows), 40, 1000);
       expect(await again.read(into)).toBe(1000);
@@ -115,15 +115,37 @@ describe('Parquet columns', () => {
       await inputs.close();
     });
 
+    test.each([1, 100_000, 150_001])('once it has started: %i elements are decoded before', async (first) => {
+      const inputs = new OpenInputs(undefined, 0);
+      const source = (await inputs.open(filename, wantedOf('x', 'i32', {}))) as ThreadedSource;
+      const into = new Int32Array(rows);
+      expect(await source.read(into.subarray(0, first))).toBe(first);
+      await expect.poll(() => source.isReady).toBe(true);
+      expect(await source.read(into.subarray(first))).toBe(rows - first);
+      expect(source.readHere).toBe(first);
+      expect(into.every((value, i) => value === i)).toBe(true);
+      expect(await source.read(new Int32Array(1))).toBe(0);
+      await inputs.close();
+    });
+
+    test('unless that takes but a moment', async () => {
+      const inputs = new OpenInputs(undefined, Infinity);
+      const source = (await inputs.open(filename, wantedOf('x', 'i32', {}))) as ThreadedSource;
+      const into = new Int32Array(rows + 1);
+      expect(await source.read(into)).toBe(rows);
+      expect([source.readHere, source.isReady]).toEqual([rows, false]);
+      await inputs.close();
+    });
+
     test('with the same errors', async () => {
       const hint = 'declare the parameter with a wider type';
       await expectFailure(
-        readAll(filename, 'u16'),
+        readAll(filename, 'u16', {}, 1000, 0),
         'WS5005',
         'element 65,536 is 65536, which is no value of u16',
         hint,
       );
-      const gaps = readAll(filename, 'i32', { column: 'gaps' });
+      const gaps = readAll(filename, 'i32', { column: 'gaps' }, 1000, 0);
       await expectFailure(
         gaps,
         'WS5005',
@@ -133,7 +155,7 @@ describe('Parquet columns', () => {
     });
 
     test('which ends with the run', async () => {
-      const inputs = new OpenInputs();
+      const inputs = new OpenInputs(undefined, 0);
       const source = await inputs.open(filename, wantedOf('x', 'i32', {}));
       const read = source.read(new Int32Array(rows));
       const failed = expectFailure(read, 'WS5003', /column 'x' of .* cannot be read: its decoding was ended/);

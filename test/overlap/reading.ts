@@ -19,8 +19,9 @@ export async function readAll(
   element: PlainElement = 'f32',
   declaration: InputDeclaration = {},
   request = 1000,
+  patience?: number,
 ) {
-  const inputs = new OpenInputs();
+  const inputs = new OpenInputs(undefined, patience);
   try {
     const source = await inputs.open(data, wantedOf('x', element, declaration));
     const values: number[] = [];
