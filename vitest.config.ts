@@ -14,6 +14,9 @@ const alone = [
   'test/runtime/occupancy-of-a-gpu.test.ts',
 ];
 
+/** Takes all of a GPU's memory, so that nothing else may use one meanwhile. */
+const last = ['test/cuda/full.test.ts'];
+
 /** Times in milliseconds, far more than any test takes by itself: a machine may have other things to do. */
 const common = {
   testTimeout: 120_000,
@@ -35,7 +38,7 @@ export default defineConfig({
           ...common,
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: alone,
+          exclude: [...alone, ...last],
           isolate: false,
           // Node loads the built package, as for its users; through Vite, which can load it anew, it is slower.
           server: { deps: { external: [/\/dist\//] } },
@@ -54,7 +57,8 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
-      { test: { ...common, name: 'alone', include: alone, sequence: { groupOrder: 1 } } },
+      { test: { ...common, name: 'alone', include: alone, exclude: last, sequence: { groupOrder: 1 } } },
+      { test: { ...common, name: 'last', include: last, sequence: { groupOrder: 3 } } },
     ],
   },
 });
