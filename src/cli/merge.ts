@@ -11,6 +11,7 @@ interface MergeCommandOptions {
   readonly clobber: boolean;
   readonly checksum?: boolean;
   readonly remove?: boolean;
+  readonly ignoreInputs?: boolean;
   readonly raw?: boolean;
   readonly format?: string;
   readonly import?: string;
@@ -26,6 +27,7 @@ export function mergeCommand(context: CommandContext): Command {
     )
     .argument('<outputs...>', 'the outputs, as they were named for the runs')
     .option('--remove', 'remove the pieces once the output is there')
+    .option('--ignore-inputs', 'take the pieces though their input files were touched or replaced')
     .option('--fsync', 'flush the output to the disk before it appears')
     .option('--no-clobber', 'fail if the output is there already')
     .option('--checksum', 'write checksums beside the output, for `warpstage verify`')
@@ -43,9 +45,9 @@ export function mergeCommand(context: CommandContext): Command {
       if (options.import !== undefined) await loadModule(options.import);
       const { merge } = await import('../overlap/shards/merge.ts');
       const signal = context.interrupt.listen();
-      const { fsync, clobber: overwrite, checksum, remove } = options;
+      const { fsync, clobber: overwrite, checksum, remove, ignoreInputs } = options;
       for (const output of outputs) {
-        const how = { fsync, overwrite, checksum, remove, signal };
+        const how = { fsync, overwrite, checksum, remove, ignoreInputs, signal };
         const { pieces, bytes } = await merge(asGiven(output, options), how);
         context.terminal.output.write(`${output}: ${formatCount(pieces)} pieces, ${formatBytes(bytes)}\n`);
       }

@@ -7,7 +7,9 @@
 import { stat } from 'node:fs/promises';
 import { problem } from '../diagnostics/problem.ts';
 
-interface Stamp {
+/** A regular file as it was at one moment. */
+export interface Stamp {
+  /** Of its device and inode. */
   readonly inode: string;
   readonly size: bigint;
   readonly written: bigint;
@@ -53,7 +55,8 @@ export class FileStamps {
   }
 }
 
-async function stampOf(path: string): Promise<Stamp | undefined> {
+/** The stamp of a regular file; undefined for what is none, or is not there. */
+export async function stampOf(path: string): Promise<Stamp | undefined> {
   const about = await stat(path, { bigint: true }).catch(() => undefined);
   if (!about?.isFile()) return undefined;
   return {

@@ -39,6 +39,48 @@ export const mutations = [
       why: 'who may write to the server has a worker run any module of its machine',
     },
   ]),
+  ...mutationsOf(
+    'src/overlap/shards/input-stamps.ts',
+    ['test/overlap/shards.test.ts'],
+    [
+      {
+        name: 'pieces of files with other times are taken',
+        from: 'if (!isSameTime(BigInt(a.written), BigInt(b.written))) {',
+        to: 'if (a.written === undefined) {',
+        why: 'an input that is rewritten at its length between two shards makes an output of old and new numbers',
+      },
+      {
+        name: 'only the time of writing counts',
+        from: 'a.inode === b.inode && a.changed !== b.changed',
+        to: 'a.inode === undefined && a.changed !== b.changed',
+        why: 'an input that is rewritten and gets its old time back passes for the same',
+      },
+      {
+        name: 'the last change counts for copies',
+        from: 'if (a.inode === b.inode && ',
+        to: 'if (',
+        why: 'machines with copies of an input cannot share the work',
+      },
+      {
+        name: 'rights that changed are a change of the content',
+        from: ' && a.outside === b.outside',
+        to: '',
+        why: 'a chmod between two shards has all of them computed again',
+      },
+      {
+        name: 'the files are not looked at again',
+        from: 'const now = await stampOf(stamp.path);',
+        to: 'const now: Stamp | undefined = undefined as Stamp | undefined;',
+        why: 'an input that was rewritten after the last shard gives an output of what it was, and nobody is told',
+      },
+      {
+        name: 'a piece is compared with the first alone',
+        from: 'former.set(key, { piece, stamp });',
+        to: 'if (former.size === 0) former.set(key, { piece, stamp });',
+        why: 'two pieces of which each may be of the same file as the first, and which are of two, are put together',
+      },
+    ],
+  ),
   ...mutationsOf('src/overlap/shards/newer.ts', long, [
     {
       name: 'any piece is new enough',

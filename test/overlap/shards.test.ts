@@ -1,13 +1,23 @@
 // Work that is cut: whatever the cut, the pieces put together are what one run writes, to the byte; and what is put
 // together is all of one work, whole, and as it was written.
 
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Device, type Job, open, type RunOptions, run, WarpstageError } from 'warpstage';
 import { merge } from '#warpstage/overlap/shards/merge.js';
-import { readPiece } from '#warpstage/overlap/shards/piece.js';
+import { inputsText, type Piece, pieceEnding, readPiece } from '#warpstage/overlap/shards/piece.js';
 import { root, runHere } from '../cli/support.ts';
 import { randomRuns } from '../differential/tape.ts';
 import { damage, damaged } from '../formats/damaged.ts';
@@ -114,8 +124,7 @@ describe('of an output of three pieces', () => {
     });
     const before = readFileSync(piece(2));
     rmSync(piece(2));
-    copyFileSync(at('x.npy'), at('copy.npy'));
-    await shard(2, { input: at('copy.npy') });
+    await shard(2, { device: 'cpu', chunk: 100 });
     expect(readFileSync(piece(2)).equals(before)).toBe(true);
     expect((await merged()).bytes).toBe(4000);
   });
@@ -179,6 +188,196 @@ describe('of an output of three pieces', () => {
       }),
       randomRuns(40),
     );
+  });
+});
+
+describe('pieces are of the same files', () => {
+  const rows = 96;
+  const numbered = (first: number) => {
+    const data = Float32Array.from({ length: rows }, (_, i) => first + i);
+    return npyFile({ shape: [rows], data });
+  };
+  const shard = (n: number, input = at('x.npy'), options: Partial<RunOptions> = {}) =>
+    run(affine, { input, output: at('y.npy'), device, shard: [n, 3], ...options });
+  const merged = (ignoreInputs = false) => merge({ file: at('y.npy') }, { signal, ignoreInputs });
+  const long = 1_700_000_000.5;
+  /** Numbers what happens: rights and copies are each time others. */
+  let happened = 0;
+  const copied = () => {
+    happened += 1;
+    const copy = at(`copy-${happened}.npy`);
+    copyFileSync(at('x.npy'), copy);
+    return copy;
+  };
+  const begin = () => {
+    happened = 0;
+    for (const name of namesIn(folder)) rmSync(at(name));
+    writeFileSync(at('x.npy'), numbered(0));
+    utimesSync(at('x.npy'), long, long);
+  };
+  /** Does something that moves the time of the last change, however coarse the clock of the disk. */
+  const change = (path: string, how: () => void) => {
+    const { ctimeNs } = statSync(path, { bigint: true });
+    do how();
+    while (statSync(path, { bigint: true }).ctimeNs === ctimeNs);
+  };
+
+  /** What may happen to x.npy between two runs: which file the next reads, and whether that is still the same. */
+  const events = {
+    nothing: { isSame: true, happens: () => at('x.npy') },
+    'other rights': {
+      isSame: true,
+      happens() {
+        happened += 1;
+        chmodSync(at('x.npy'), 0o600 + happened);
+        return at('x.npy');
+      },
+    },
+    'a copy with its time': {
+      isSame: true,
+      happens() {
+        const copy = copied();
+        utimesSync(copy, long, long);
+        return copy;
+      },
+    },
+    'a copy with whole seconds': {
+      isSame: true,
+      happens() {
+        const copy = copied();
+        utimesSync(copy, Math.floor(long), Math.floor(long));
+        return copy;
+      },
+    },
+    'a copy of its own time': {
+      isSame: false,
+      happens() {
+        const copy = copied();
+        utimesSync(copy, long + 2, long + 2);
+        return copy;
+      },
+    },
+    'other numbers': {
+      isSame: false,
+      happens() {
+        writeFileSync(at('x.npy'), numbered(7));
+        utimesSync(at('x.npy'), long + 1.25, long + 1.25);
+        return at('x.npy');
+      },
+    },
+    'other numbers with the old time': {
+      isSame: false,
+      happens() {
+        change(at('x.npy'), () => {
+          writeFileSync(at('x.npy'), numbered(7));
+          utimesSync(at('x.npy'), long, long);
+        });
+        return at('x.npy');
+      },
+    },
+  };
+
+  test('whatever happens between their runs, and before they are put together', async () => {
+    const event = fc.constantFrom(...Object.keys(events)) as fc.Arbitrary<keyof typeof events>;
+    await fc.assert(
+      fc.asyncProperty(event, event, event, async (...happening) => {
+        begin();
+        await shard(1);
+        for (const [i, name] of happening.slice(0, 2).entries()) await shard(i + 2, events[name].happens());
+        // A copy that nobody reads changes nothing.
+        const [last] = happening.slice(2);
+        const isSeen = events[last!].happens() === at('x.npy');
+        const used = isSeen ? happening : happening.slice(0, 2);
+        if (used.every((name) => events[name].isSame)) expect((await merged()).pieces).toBe(3);
+        else await expectFailure(merged(), 'WS5015', /file/, /--ignore-inputs/);
+      }),
+      {
+        ...randomRuns(30),
+        examples: Object.keys(events).map((name) => ['nothing', name, 'nothing'] as never),
+      },
+    );
+  });
+
+  test('the error names the pieces, the file and both times', async () => {
+    begin();
+    for (const n of [1, 2]) await shard(n);
+    events['other numbers'].happens();
+    await shard(3);
+    await expectFailure(
+      merged(),
+      'WS5015',
+      /3-of-3 was computed from another file than \S+1-of-3: input 'x', \S+x\.npy, was written \S+:21\.75\d+Z, and there was written \S+:20\.5\d+Z$/,
+      /remove \S+1-of-3 and the others of that file/,
+    );
+    expect(existsSync(at('y.npy'))).toBe(false);
+    expect((await merged(true)).pieces).toBe(3);
+    rmSync(at('y.npy.1-of-3'));
+    rmSync(at('y.npy.2-of-3'));
+    for (const n of [1, 2]) await shard(n);
+    await merged();
+    await run(affine, { input: at('x.npy'), output: at('whole.npy'), device });
+    expect(readFileSync(at('y.npy')).equals(readFileSync(at('whole.npy')))).toBe(true);
+  });
+
+  test('a file that is another one by now is named; one that is not to be seen is not missed', async () => {
+    begin();
+    for (const n of [1, 2, 3]) await shard(n);
+    writeFileSync(at('x.npy'), numbered(7));
+    await expectFailure(
+      merged(),
+      'WS5015',
+      /x\.npy is not the file any more that \S+1-of-3 was computed from/,
+    );
+    expect((await merged(true)).pieces).toBe(3);
+    rmSync(at('x.npy'));
+    expect((await merged()).pieces).toBe(3);
+  });
+
+  test('those of files that are known by their content may be of any copy', async () => {
+    begin();
+    const known = { checksum: true };
+    for (const n of [1, 2]) await shard(n, at('x.npy'), known);
+    await shard(3, events['a copy of its own time'].happens(), known);
+    expect((await readPiece(at('y.npy.3-of-3'))).inputs).toEqual({});
+    expect((await merged()).pieces).toBe(3);
+    rmSync(at('y.npy.3-of-3'));
+    events['other numbers with the old time'].happens();
+    await shard(3, at('x.npy'), known);
+    await expectFailure(merged(), 'WS5015', /of another work .* input 'x' is .*checksum/);
+  });
+
+  test('a second result from a copy will do, and the first one stays', async () => {
+    begin();
+    await shard(2);
+    const before = readFileSync(at('y.npy.2-of-3'));
+    await shard(2, events['a copy of its own time'].happens());
+    expect(readFileSync(at('y.npy.2-of-3')).equals(before)).toBe(true);
+  });
+
+  test('notes that are nothing of the kind make no piece', async () => {
+    begin();
+    await shard(1);
+    const { inputs, ...about } = await readPiece(at('y.npy.1-of-3'));
+    const good = inputs["input 'x'"]!;
+    const bytes = readFileSync(at('y.npy.1-of-3')).subarray(0, (rows / 3) * 4);
+    const rewritten = (notes: unknown) => {
+      const piece = { ...about, inputs: notes } as Piece;
+      writeFileSync(at('y.npy.1-of-3'), Buffer.concat([bytes, inputsText(piece), pieceEnding(piece)]));
+      return readPiece(at('y.npy.1-of-3'));
+    };
+    expect((await rewritten({ x: good })).inputs).toEqual({ x: good });
+    for (const bad of [
+      null,
+      'x',
+      { ...good, bytes: 128 },
+      { ...good, written: '' },
+      { ...good, written: '1e3' },
+      { ...good, changed: '9'.repeat(20) },
+      { ...good, path: 7 },
+      { ...good, inode: undefined },
+      { ...good, outside: undefined },
+    ])
+      await expectFailure(rewritten({ x: bad }), 'WS5003', /is no piece of an output, or a damaged one/);
   });
 });
 

@@ -7,6 +7,7 @@ import { dataFact, factsOf, nameOfFact } from '../journal/facts.ts';
 import type { Facts } from '../journal/text.ts';
 import { rowsOut } from '../plan.ts';
 import { checkSharded } from './cut.ts';
+import { stampsOf } from './input-stamps.ts';
 
 /** What a job over certain data is recognised by, wherever the data lies and however it is cut into pieces. */
 export async function factsOfCut(
@@ -52,12 +53,14 @@ export async function cutRun(
     outputs.map(({ name }) => destinations.get(name)),
   );
   const work = await factsOfCut(definition, request, run);
+  // Inputs that change from here to the end fail the run, so that these are the files which it reads.
+  const inputs = await stampsOf(run.inputs, request);
   open.cut!(
     new Map(
       outputs.map(({ name, element, width, ratio }, i) => [
         name,
         {
-          ...{ shard: shard!, job, work, parameter: name, element, shape: shapes[i]! },
+          ...{ shard: shard!, job, work, parameter: name, element, shape: shapes[i]!, inputs },
           begin: rowsOut(begin, ratio) * width,
           end: rowsOut(end, ratio) * width,
         },

@@ -1,7 +1,7 @@
 // merge: the pieces of an output, put together.
 //
-// They must be all of one work, each in its place, and are compared with their checksums as they are read. The output
-// appears whole or not at all, as that of a run; pieces stay, unless they are to be removed once it is there.
+// They must be all of one work, of the same input files, each in its place, and are compared with their checksums as they
+// are read. The output appears whole or not at all, as that of a run; pieces stay, unless they are to be removed once it is there.
 
 import { type FileHandle, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -17,6 +17,7 @@ import type { TypedArray } from '../job.ts';
 import type { OutputFile } from '../options.ts';
 import { checkOutputs, OpenOutputs } from '../outputs.ts';
 import type { Sink } from '../sinks/sink.ts';
+import { checkSameInputs } from './input-stamps.ts';
 import { type Piece, piecePath, readPiece } from './piece.ts';
 
 export interface MergeOptions {
@@ -25,6 +26,8 @@ export interface MergeOptions {
   readonly checksum?: boolean | undefined;
   /** Whether pieces go once the output is there. */
   readonly remove?: boolean | undefined;
+  /** Whether pieces are taken from whichever input files they were computed. */
+  readonly ignoreInputs?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -38,8 +41,8 @@ export interface Merged {
 /**
  * Writes an output from its pieces, which lie beside it.
  *
- * @throws WarpstageError WS5016 where some are missing, WS5015 where they are not of one work, WS5014 where one is not as
- * it was written
+ * @throws WarpstageError WS5016 where some are missing, WS5015 where they are not of one work or of the same inputs,
+ * WS5014 where one is not as it was written
  */
 export async function merge(output: OutputFile, options: MergeOptions): Promise<Merged> {
   const { signal, fsync = false, overwrite = true, checksum = false } = options;
@@ -48,6 +51,9 @@ export async function merge(output: OutputFile, options: MergeOptions): Promise<
   const pieces: Piece[] = [];
   for (const path of paths) pieces.push(await readPiece(path));
   checkTogether(paths, pieces);
+  if (!options.ignoreInputs) {
+    await checkSameInputs(pieces.map(({ inputs }, i) => ({ path: paths[i]!, inputs })));
+  }
   const { parameter, element, shape, job } = pieces[0]!;
   const outputs = new OpenOutputs({ fsync, overwrite, checksum, signal });
   try {

@@ -11,6 +11,7 @@ import { openToRead } from '../../files/sum-of-file.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import { type ElementType, isElementType } from '../../kernel/types.ts';
 import type { Facts } from '../journal/text.ts';
+import { type InputStamps, isInputStamps } from './input-stamps.ts';
 
 /** Which piece: the n-th of so many, counted from 1. */
 export type Shard = readonly [n: number, of: number];
@@ -32,6 +33,8 @@ export interface Piece {
   /** Of the elements' bytes, as in `Sums`. */
   readonly partBytes: number;
   readonly sums: readonly string[];
+  /** The files that it was computed from, by the names of facts. None where inputs are known by their content. */
+  readonly inputs: InputStamps;
 }
 
 /** Where a piece of an output is. */
@@ -45,11 +48,20 @@ const footer = /^\nwarpstage piece (\d{14})\n$/;
 /** Those of 100 TB. */
 const longest = 2 ** 28;
 
-/** What comes behind the elements. */
-export function pieceEnding(piece: Piece): Buffer {
-  const text = JSON.stringify(piece);
-  const body = Buffer.from(`${text.slice(0, -1)},"check":"${checkOf(text)}"}`);
+/** What a piece ends with: the same whoever computes it. */
+export function pieceEnding({ inputs: _, ...piece }: Piece): Buffer {
+  const body = Buffer.from(withCheck(piece));
   return Buffer.concat([body, Buffer.from(`\nwarpstage piece ${String(body.length).padStart(14, '0')}\n`)]);
+}
+
+/** What lies between the elements and the ending. */
+export function inputsText({ inputs }: Pick<Piece, 'inputs'>): Buffer {
+  return Buffer.from(Object.keys(inputs).length === 0 ? '' : withCheck({ inputs }));
+}
+
+function withCheck(value: object): string {
+  const text = JSON.stringify(value);
+  return `${text.slice(0, -1)},"check":"${checkOf(text)}"}`;
 }
 
 function checkOf(text: string): string {
@@ -69,7 +81,15 @@ export async function readPiece(path: string): Promise<Piece> {
       size < footerBytes ? [] : (footer.exec(await bytes(size - footerBytes, footerBytes)) ?? []);
     const length = Number(digits);
     const begin = size - footerBytes - length;
-    if (length <= longest && begin >= 0) piece = parse(await bytes(begin, length), begin);
+    if (length <= longest && begin >= 0) {
+      const about = parse(await bytes(begin, length));
+      const elements = about === undefined ? 0 : (about.end - about.begin) * bytesOf(about.element);
+      const between = begin - elements;
+      if (about !== undefined && between >= 0 && between <= longest) {
+        const inputs = parseInputs(await bytes(elements, between));
+        piece = inputs && { ...about, inputs };
+      }
+    }
   } catch (cause) {
     throw unreadable(path, cause);
   } finally {
@@ -83,15 +103,25 @@ export async function readPiece(path: string): Promise<Piece> {
   );
 }
 
-function parse(text: string, bytes: number): Piece | undefined {
+/** What `withCheck` has made a text of, if it is whole. */
+function parseChecked(text: string): unknown {
   const [, body, check] = /^(.*),"check":"([0-9a-f]{16})"\}$/s.exec(text) ?? [];
   if (body === undefined || check !== checkOf(`${body}}`)) return undefined;
-  let value: Partial<Piece>;
   try {
-    value = JSON.parse(`${body}}`) as Partial<Piece>;
+    return JSON.parse(`${body}}`);
   } catch {
     return undefined;
   }
+}
+
+function parseInputs(text: string): InputStamps | undefined {
+  if (text === '') return {};
+  const { inputs } = (parseChecked(text) ?? {}) as { readonly inputs?: unknown };
+  return isInputStamps(inputs) ? inputs : undefined;
+}
+
+function parse(text: string): Omit<Piece, 'inputs'> | undefined {
+  const value = (parseChecked(text) ?? {}) as Partial<Piece>;
   const { shard, job, work, parameter, element, shape, begin, end, partBytes, sums } = value;
   const isCount = (one: unknown): one is number => Number.isSafeInteger(one) && (one as number) >= 0;
   const isCounts = (list: unknown): list is number[] => Array.isArray(list) && list.every(isCount);
@@ -108,10 +138,9 @@ function parse(text: string, bytes: number): Piece | undefined {
     isCount(begin) &&
     isCount(end) &&
     begin <= end &&
-    (end - begin) * bytesOf(element) === bytes &&
     isCount(partBytes) &&
     partBytes > 0 &&
     Array.isArray(sums) &&
-    sums.length === Math.ceil(bytes / partBytes);
-  return isWhole ? (value as Piece) : undefined;
+    sums.length === Math.ceil(((end - begin) * bytesOf(element)) / partBytes);
+  return isWhole ? (value as Omit<Piece, 'inputs'>) : undefined;
 }

@@ -53,7 +53,7 @@ export async function reducePiece(
       accumulatorPath(journal, name),
       {
         ...{ shard, job: job.name, work, parameter: name, element: elementOf(definition, name) },
-        ...{ shape: [of * length], begin: (n - 1) * length, end: n * length },
+        ...{ shape: [of * length], begin: (n - 1) * length, end: n * length, inputs: {} },
       },
       how,
     );

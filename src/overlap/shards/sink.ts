@@ -6,7 +6,7 @@ import { problem, unreadable } from '../../diagnostics/problem.ts';
 import { PartSums, partBytes } from '../../files/part-sums.ts';
 import { type FileSinkOptions, openFileSink } from '../sinks/file.ts';
 import type { Sink } from '../sinks/sink.ts';
-import { type Piece, pieceEnding, piecePath } from './piece.ts';
+import { inputsText, type Piece, pieceEnding, piecePath } from './piece.ts';
 
 /** Opens the file of a piece of an output. */
 export function openPiece(
@@ -21,7 +21,7 @@ export function openPiece(
     encoding: {
       end: () => {
         ending = pieceEnding({ ...piece, partBytes, sums: parts.sums });
-        return ending;
+        return Buffer.concat([inputsText(piece), ending]);
       },
     },
     shape: [],
