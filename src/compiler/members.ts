@@ -1,8 +1,8 @@
 // `object.member` and `object[index]`.
 
-import type { Node } from 'acorn';
+import type { MemberExpression, Node } from 'acorn';
 import { formsOf, isIntrinsic, membersOf } from '../kernel/intrinsics.ts';
-import { type Advice, nameAdvice } from './advice.ts';
+import { type Advice, nameAdvice, replacementAdvice } from './advice.ts';
 import { ownObject, read } from './cells.ts';
 import { withArray } from './each-array.ts';
 import { barrierOf } from './intrinsics/barriers.ts';
@@ -15,6 +15,7 @@ import { named } from './records.ts';
 import { describe, isNumeric, literal, type Value } from './values.ts';
 import { componentIndex, componentsOf, componentValue } from './vectors.ts';
 import { loadElement } from './views.ts';
+import { written } from './written.ts';
 
 /** `object.name`. */
 export function member(lowering: Lowering, object: Value, name: string, node: Node): Value {
@@ -23,7 +24,7 @@ export function member(lowering: Lowering, object: Value, name: string, node: No
     const intrinsic = `${receiver}.${name}`;
     lowering.members.push({ receiver, name, range: lowering.range(node) });
     if (!isIntrinsic(intrinsic))
-      return refuseName(lowering, ownerOf(receiver), name, membersOf(receiver), node);
+      return refuseName(lowering, ownerOf(receiver), name, membersOf(receiver), node, object);
     const instance = object.kind === 'namespace' ? null : object;
     if (formsOf(intrinsic) === null) return useIntrinsic(lowering, intrinsic, instance, [], node);
     return { kind: 'intrinsic', name: intrinsic, receiver: instance };
@@ -100,12 +101,13 @@ function refuseName(
   name: string,
   names: readonly string[],
   node: Node,
+  object?: Value,
 ): never {
   return lowering.fail(
     node,
     'WS1003',
     `${owner} has no '${name}'`,
-    nameHint(lowering, owner, name, names, node),
+    nameHint(lowering, owner, name, names, node, object),
   );
 }
 
@@ -116,10 +118,14 @@ function nameHint(
   name: string,
   names: readonly string[],
   node: Node,
+  object: Value | undefined,
 ): Advice | string {
   const nearest = nearestName(name, names);
   if (nearest !== null) return nameAdvice(lowering, node, nearest);
-  if (owner === 'an array') return 'let each thread read and write elements: y[i] = value';
+  if (owner === 'an array') {
+    const array = object?.kind === 'view' ? object.name : 'y';
+    return `let each thread read and write elements: ${array}[i] = value`;
+  }
   if (owner.startsWith('the data of') || owner === 'a row')
     return `add it to the schema: ${name}: 'f32', or the type that it has`;
   if (owner === "'Math'" && name === 'random') {
@@ -176,7 +182,16 @@ export function refuseElements(lowering: Lowering, object: Value, node: Node): n
     object.kind === 'vector'
       ? 'its components have names: .x, .y'
       : isNumeric(object)
-        ? 'arrays have one dimension: a[row * width + column]'
+        ? asShape(lowering, node)
         : 'arrays of the schema, shared and local arrays have',
   );
+}
+
+/** Of `a[y][x]` where `a` has one dimension, a shape of two; a number by itself has no more than its value. */
+function asShape(lowering: Lowering, node: Node): Advice | string {
+  const { object } = node as Partial<MemberExpression>;
+  if (object === undefined) return 'arrays of the schema, shared and local arrays have';
+  const isElement = object.type === 'MemberExpression' && object.computed;
+  if (isElement) return `give it a shape: ${written(lowering, object.object)}.shaped([rows, columns])`;
+  return replacementAdvice(lowering, node, written(lowering, object));
 }

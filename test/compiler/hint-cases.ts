@@ -13,6 +13,13 @@ const committed = (pipeline: string) =>
 
 /** The statement, its hint, and the statement mended. */
 export const hintCases: readonly (readonly [statement: string, hint: string, mended: string])[] = [
+  [
+    'y[0] = x[i][1];',
+    'give it a shape: x.shaped([rows, columns])',
+    'const [rows, columns] = [4, 2]; y[0] = «x.shaped([rows, columns])»[i][1];',
+  ],
+  ['h.fill(3);', 'let each thread read and write elements: h[i] = value', 'const value = 3; «h[i] = value»;'],
+  ['y[0] = f[0];', 'write f', 'y[0] = «f»;'],
   ['y();', 'take one of its elements: y[0]', '«y[0]»;'],
   ['f = y(i + 1);', 'write y[i + 1]', 'f = «y[i + 1]»;'],
   [

@@ -219,12 +219,12 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'two dimensions, read',
     '({ y }) => { y[0] = «y[1][2]»; }',
-    'WS1006: a number of type f32 has no elements (arrays have one dimension: a[row * width + column])',
+    'WS1006: a number of type f32 has no elements (give it a shape: y.shaped([rows, columns]))',
   ],
   [
     'two dimensions, written',
     '({ y }) => { «y[0][1]» = 2; }',
-    'WS1006: a number of type f32 has no elements (arrays have one dimension: a[row * width + column])',
+    'WS1006: a number of type f32 has no elements (give it a shape: y.shaped([rows, columns]))',
   ],
   [
     'an array method',
