@@ -5,6 +5,7 @@ import { mutations as checking } from './checking.ts';
 import { mutations as cohorts } from './cohorts.ts';
 import { mutations as compiler } from './compiler.ts';
 import { mutations as formats } from './formats.ts';
+import { mutations as generators } from './generators.ts';
 import { mutations as host } from './host.ts';
 import { mutations as journal } from './journal.ts';
 import { mutations as lanes } from './lanes.ts';
@@ -29,6 +30,7 @@ export const mutations: readonly Mutation[] = [
   ...formats,
   ...tables,
   ...compiler,
+  ...generators,
   ...pipelines,
   ...legalise,
   ...leftCopies,
