@@ -293,6 +293,11 @@ test.each([
   ['extents that differ from lane to lane', 'to[y][x] = flat.shaped([n, m - x], m)[y][x];', [16, 0]],
   ['an extent below zero', 'to[y][x] = flat.shaped([n - 40, m], m)[y][x];', [0, 0]],
   ['a dimension of one place', 'to[y][x] = flat.shaped([n, m - 31], m)[y][x];', [1, 0]],
+  [
+    'one place in rows that differ from lane to lane',
+    'to[y][x] = flat.shaped([n, m - x - 4], m)[y][3];',
+    [25, 0],
+  ],
   ['rows that lie at one place', 'to[y][x] = flat.shaped([n, m], 0)[x][0];', [2, 0]],
   ['a part of a row', 'to[y][x] = from[1].subarray(3).shaped([n, m], m)[0][x];', [30, 0]],
   ['lanes side by side in rows that are not', 'to[y][x] = flat.shaped([40, m], 1)[2 * x][31 - x];', [20, 0]],
