@@ -51,8 +51,8 @@ export const mutations = [
       },
       {
         name: 'a column takes its neighbour',
-        from: 'elements[row * width + at]!',
-        to: 'elements[row * width]!',
+        from: 'from[row * width + at]!',
+        to: 'from[row * width]!',
         why: 'all columns of a row hold the first number',
       },
     ],
