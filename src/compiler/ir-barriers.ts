@@ -11,11 +11,11 @@
 // long as 0 and the sign mean the same.
 
 import type { Range } from '../diagnostics/source.ts';
-import type { Expression, Group, View } from './ir.ts';
+import type { Expression, Group, SharingGroup, View } from './ir.ts';
 
 export interface Barrier {
   readonly name: string;
-  readonly group: Group;
+  readonly group: SharingGroup;
   /** How many there are; null for one that is no array. */
   readonly count: number | null;
   /** Whether arrivals tell who is to end the phase by `barrierComplete`. */
@@ -40,6 +40,9 @@ export type BarrierCall =
       readonly barrier: number;
       /** Arrivals of a phase, of the indexType; null: the threads of the group. */
       readonly expected: Expression | null;
+      /** Where its group is of lanes: which, as a u32; and what the lowest of them wants a phase to expect, if any. */
+      readonly mask?: Expression;
+      readonly agreed?: Expression;
       readonly range: Range;
     }
   | (OfBarrier & {

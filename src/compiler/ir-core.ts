@@ -14,14 +14,15 @@
 // did reaches it through a proxy fence in the same block, on the way to the copy.
 
 import type { Range } from '../diagnostics/source.ts';
-import type { ArrayReference, Expression, Group, View } from './ir.ts';
+import type { ArrayReference, Expression, Group, SharingGroup, View } from './ir.ts';
 import type { WarpOperator } from './ir-warps.ts';
 
 /** Mbarriers in a block's shared memory: so many for each of the block's groups of this kind. */
 export interface MbarrierArray {
   readonly name: string;
   readonly count: number;
-  readonly group: Group;
+  /** Of lanes there are as many groups as threads of the block. */
+  readonly group: SharingGroup;
   /** The hardware's own, or a word that threads count down: copies cannot arrive there by themselves. */
   readonly made: 'hardware' | 'software';
   /** Whether the last arrival of a phase gives a negative token: its thread ends the phase by `mbarrierComplete`. */
@@ -53,6 +54,8 @@ interface OfMbarrier {
   readonly mbarrier: number;
   /** Which of the array's, in the thread's own group: an integer. */
   readonly index: Expression;
+  /** Of lanes: which of the groups is meant, a u32. */
+  readonly instance?: Expression;
 }
 
 /**

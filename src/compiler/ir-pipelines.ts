@@ -5,7 +5,7 @@
 // the target's.
 
 import type { Range } from '../diagnostics/source.ts';
-import type { Expression, Group, View } from './ir.ts';
+import type { Expression, Group, SharingGroup, View } from './ir.ts';
 import type { CopyParts } from './ir-core.ts';
 
 /**
@@ -22,7 +22,7 @@ export interface Pipeline {
   readonly stages: number;
   /** Places that make pipelines of one shared state have the same number here; null for thread scope. */
   readonly state: number | null;
-  readonly group: Group;
+  readonly group: SharingGroup;
   readonly partition: 'unified' | 'role' | 'count';
 }
 
@@ -115,6 +115,12 @@ export type PipelineCall =
       readonly pipeline: number;
       /** Partition `role`: true in a producer (bool). `count`: how many producers (indexType). Else null. */
       readonly producers: Expression | null;
+      /**
+       * Where its group is of lanes: which, as a u32; and how many of them produce, where not all do: all told, or what
+       * the lowest lane passed (indexType).
+       */
+      readonly mask?: Expression;
+      readonly agreed?: Expression;
       readonly range: Range;
     }
   | StageCall

@@ -143,6 +143,12 @@ export type Group =
   | { readonly kind: 'thread' }
   | { readonly kind: 'tile'; readonly size: number };
 
+/**
+ * Threads that share a pipeline or a barrier; `lanes` are any of a warp, which the mask of the call names that makes it.
+ * They meet right before that and right behind it, by syncs of their own.
+ */
+export type SharingGroup = Group | { readonly kind: 'lanes' };
+
 // Statements
 
 export type Statement =

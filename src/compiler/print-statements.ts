@@ -1,11 +1,11 @@
 // The text of statements, one a line.
 
-import type { Call, Expression, Group, Program, Statement, View } from './ir.ts';
+import type { Call, Expression, Group, Program, SharingGroup, Statement, View } from './ir.ts';
 import type { CoreOperation } from './ir-core.ts';
 import { isTimedWait, verbOf } from './ir-pipelines.ts';
 import type { ExpressionPrinter, Names } from './print-expressions.ts';
 
-export function printGroup(group: Group): string {
+export function printGroup(group: SharingGroup): string {
   return group.kind === 'tile' ? `tile(${group.size})` : group.kind;
 }
 
@@ -115,8 +115,8 @@ export class StatementPrinter {
         return `${this.#result(call.result)}${call.operator}(${operands})`;
       }
       case 'makePipeline': {
-        const producers = call.producers === null ? '' : `producers: ${print(call.producers)}`;
-        return `${this.#pipeline(call.pipeline)}.makePipeline(${producers})`;
+        const producers = call.producers === null ? [] : [`producers: ${print(call.producers)}`];
+        return `${this.#pipeline(call.pipeline)}.makePipeline(${[...producers, ...this.#makers(call)].join(', ')})`;
       }
       case 'pipelineConsumerWaitPrior':
         return `${this.#pipeline(call.pipeline)}.consumerWaitPrior(${call.prior})`;
@@ -144,8 +144,9 @@ export class StatementPrinter {
         return `memcpyAsync(${operands.join(', ')})`;
       }
       case 'makeBarrier': {
-        const expected = call.expected === null ? '' : print(call.expected);
-        return `${this.#names.barriers[call.barrier]}.makeBarrier(${expected})`;
+        const expected = call.expected === null ? [] : [print(call.expected)];
+        const operands = [...expected, ...this.#makers(call)].join(', ');
+        return `${this.#names.barriers[call.barrier]}.makeBarrier(${operands})`;
       }
       case 'barrierArrive': {
         const count = call.count === null ? '' : print(call.count);
@@ -206,6 +207,15 @@ export class StatementPrinter {
 
   #mask({ mask }: { readonly mask?: Expression }): string {
     return mask === undefined ? '' : `, lanes ${this.#expressions.print(mask)}`;
+  }
+
+  /** The lanes that make something together, and what they agreed on. */
+  #makers({ mask, agreed }: { readonly mask?: Expression; readonly agreed?: Expression }): string[] {
+    const print = (expression: Expression) => this.#expressions.print(expression);
+    return [
+      ...(agreed === undefined ? [] : [`agreed ${print(agreed)}`]),
+      ...(mask === undefined ? [] : [`lanes ${print(mask)}`]),
+    ];
   }
 
   #variable(id: number): string {

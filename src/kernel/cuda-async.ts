@@ -272,11 +272,19 @@ export interface CudaAsync {
   /** A pipeline of the thread's own. Barrier: the group. CUDA: `cuda::make_pipeline()`. */
   makePipeline(): Pipeline;
   /** A pipeline whose threads are all producers and consumers. Barrier: the group. CUDA: `cuda::make_pipeline(group, &state)`. */
-  makePipeline(group: ThreadBlock | Tile, state: PipelineSharedState): Pipeline;
+  makePipeline(group: ThreadBlock | Tile | CoalescedGroup, state: PipelineSharedState): Pipeline;
   /** A pipeline in which each thread has a role. Barrier: the group. CUDA: `cuda::make_pipeline(group, &state, role)`. */
-  makePipeline(group: ThreadBlock | Tile, state: PipelineSharedState, role: PipelineRole): Pipeline;
+  makePipeline(
+    group: ThreadBlock | Tile | CoalescedGroup,
+    state: PipelineSharedState,
+    role: PipelineRole,
+  ): Pipeline;
   /** A pipeline with a number of producers; the others consume. Barrier: the group. CUDA: `cuda::make_pipeline(group, &state, producers)`. */
-  makePipeline(group: ThreadBlock | Tile, state: PipelineSharedState, producers: Index): Pipeline;
+  makePipeline(
+    group: ThreadBlock | Tile | CoalescedGroup,
+    state: PipelineSharedState,
+    producers: Index,
+  ): Pipeline;
   /**
    * Waits until at most the `n` youngest commits of a pipeline of the thread's own are under way;
    * older ones count as waited for. With fewer commits than that it does nothing.

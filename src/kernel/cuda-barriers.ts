@@ -2,7 +2,7 @@
 
 import type { Constant, Index, Nanoseconds } from './cuda-arguments.ts';
 import type { Pipeline } from './cuda-async.ts';
-import type { ThreadBlock, Tile } from './cuda-groups.ts';
+import type { CoalescedGroup, ThreadBlock, Tile } from './cuda-groups.ts';
 
 declare const brand: unique symbol;
 
@@ -82,8 +82,8 @@ export interface CudaBarriers {
    * // … what does not depend on the other threads …
    * barrier.wait(token);
    */
-  barrier(group: ThreadBlock | Tile, expected?: Index, completion?: () => void): Barrier;
-  barrier(group: ThreadBlock | Tile, completion: () => void): Barrier;
+  barrier(group: ThreadBlock | Tile | CoalescedGroup, expected?: Index, completion?: () => void): Barrier;
+  barrier(group: ThreadBlock | Tile | CoalescedGroup, completion: () => void): Barrier;
   /**
    * An array of barriers that all expect the same; `count` is known when the kernel is compiled.
    * Barrier: the group. CUDA: `__shared__ cuda::barrier<cuda::thread_scope_block> bars[count]`.
@@ -93,12 +93,16 @@ export interface CudaBarriers {
    * const filled = cuda.barrierArray(block, 2); // a buffer may be read
    */
   barrierArray(
-    group: ThreadBlock | Tile,
+    group: ThreadBlock | Tile | CoalescedGroup,
     count: Constant,
     expected?: Index,
     completion?: () => void,
   ): BarrierArray;
-  barrierArray(group: ThreadBlock | Tile, count: Constant, completion: () => void): BarrierArray;
+  barrierArray(
+    group: ThreadBlock | Tile | CoalescedGroup,
+    count: Constant,
+    completion: () => void,
+  ): BarrierArray;
   /**
    * Binds the copies that this thread issued so far to the barrier's current phase, which is not over
    * before they have arrived. The thread must still arrive itself.

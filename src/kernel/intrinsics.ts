@@ -51,6 +51,7 @@ export type ArgumentKind =
   /** The same, or any lanes of a warp. */
   | 'group or lanes'
   | 'block or tile'
+  | 'block, tile or lanes'
   /** A tile, or a group of any lanes of a warp. */
   | 'tile or lanes'
   | 'pipeline'

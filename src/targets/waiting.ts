@@ -1,6 +1,6 @@
 // What a thread waits for, in words, and a deadlock made of them: the same on every target.
 
-import type { Group, Program } from '../compiler/ir.ts';
+import type { Group, Program, SharingGroup } from '../compiler/ir.ts';
 import type { Waiting } from '../compiler/ir-core.ts';
 import { type Pipeline, roleOf } from '../compiler/ir-pipelines.ts';
 import type { Range } from '../diagnostics/source.ts';
@@ -99,7 +99,7 @@ export interface WaitingThread {
 export function deadlockOfAll(
   block: Extent3,
   threads: number,
-  { group, range }: { readonly group: Group; readonly range: Range },
+  { group, range }: { readonly group: SharingGroup; readonly range: Range },
   words: (progress: Progress) => string,
 ): Fault {
   const expected = (rank: number) => {

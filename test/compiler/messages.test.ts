@@ -149,17 +149,17 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'state and group the other way round',
     "({ y }, cuda) => { cuda.makePipeline(«cuda.pipelineSharedState('block', 2)», cuda.thisThreadBlock()); }",
-    "WS1009: group of cuda.makePipeline must be a block or a tile, and is a pipeline's shared state (it takes no arguments or (group, state) or (group, state, role) or (group, state, producers))",
+    "WS1009: group of cuda.makePipeline must be a block, a tile or a coalesced group, and is a pipeline's shared state (it takes no arguments or (group, state) or (group, state, role) or (group, state, producers))",
   ],
   [
-    'a pipeline of lanes that a label chooses',
-    "({ y, n }, cuda) => { const tile = cuda.tiledPartition(cuda.thisThreadBlock(), 1); cuda.makePipeline(«cuda.labeledPartition(tile, n)», cuda.pipelineSharedState('block', 2)); y[0] = 1; }",
-    "WS1009: group of cuda.makePipeline must be a block or a tile, and is a coalesced group (each of its threads makes its own, cuda.makePipeline(), and the group's sync() says that all have come)",
+    'more producers than lanes that a label chooses can be',
+    "({ y, n }, cuda) => { const tile = cuda.tiledPartition(cuda.thisThreadBlock(), 1); cuda.makePipeline(cuda.labeledPartition(tile, n), cuda.pipelineSharedState('block', 2), «32»); y[0] = 1; }",
+    'WS1009: a pipeline of at most 32 threads cannot have 32 producers (there must be a producer and a consumer: 1 up to one less than the threads of the group)',
   ],
   [
-    'a barrier of lanes that a label chooses',
-    '({ y, n }, cuda) => { const tile = cuda.tiledPartition(cuda.thisThreadBlock(), 1); cuda.barrier(«cuda.labeledPartition(tile, n)»); y[0] = 1; }',
-    "WS1009: group of cuda.barrier must be a block or a tile, and is a coalesced group (all of the block's threads make it: cuda.barrier(cuda.thisThreadBlock(), expected))",
+    'a barrier of lanes that expects nobody',
+    '({ y, n }, cuda) => { const tile = cuda.tiledPartition(cuda.thisThreadBlock(), 1); cuda.barrier(cuda.labeledPartition(tile, n), «0»); y[0] = 1; }',
+    'WS1009: a barrier expects 1 to 1048575 arrivals, and not 0 (count the threads that arrive)',
   ],
   [
     'a promise that is too long for a lane',

@@ -61,6 +61,7 @@ const kinds: Readonly<Record<string, string>> = {
   ReadonlyKernelArray: 'readonly array',
   'ThreadBlock | Tile | CoalescedGroup | Thread': 'group or lanes',
   'ThreadBlock | Tile': 'block or tile',
+  'ThreadBlock | Tile | CoalescedGroup': 'block, tile or lanes',
   'Tile | CoalescedGroup': 'tile or lanes',
   Tile: 'block or tile',
   Pipeline: 'pipeline',

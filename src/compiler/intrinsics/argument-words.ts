@@ -45,6 +45,8 @@ export function kindText(kind: ArgumentKind): string {
       return 'a block, a tile, a coalesced group or a thread';
     case 'block or tile':
       return 'a block or a tile';
+    case 'block, tile or lanes':
+      return 'a block, a tile or a coalesced group';
     case 'tile or lanes':
       return 'a tile or a coalesced group';
     case 'pipeline':

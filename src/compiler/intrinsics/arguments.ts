@@ -87,11 +87,8 @@ export function checkArguments(
 /** What a group of any lanes has in place of a pipeline or barrier that its threads share. */
 function hintForLanes(intrinsic: string, { kind }: Value): string | null {
   if (kind !== 'lanes') return null;
-  if (intrinsic === 'cuda.makePipeline' || intrinsic === 'cuda.pipelined')
-    return "each of its threads makes its own, cuda.makePipeline(), and the group's sync() says that all have come";
-  const isBarrier = intrinsic === 'cuda.barrier' || intrinsic === 'cuda.barrierArray';
-  return isBarrier
-    ? "all of the block's threads make it: cuda.barrier(cuda.thisThreadBlock(), expected)"
+  return intrinsic === 'cuda.pipelined'
+    ? "lanes write the verbs: cuda.makePipeline(group, cuda.pipelineSharedState('block', 2)), producerAcquire, …"
     : null;
 }
 
@@ -158,6 +155,8 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
       return value.kind === 'lanes' || accepts('group', value);
     case 'block or tile':
       return value.kind === 'group' && (value.group.kind === 'block' || value.group.kind === 'tile');
+    case 'block, tile or lanes':
+      return value.kind === 'lanes' || accepts('block or tile', value);
     case 'tile or lanes':
       return value.kind === 'lanes' || (value.kind === 'group' && value.group.kind === 'tile');
     case 'pipeline':
@@ -240,6 +239,7 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   group: same,
   'group or lanes': same,
   'block or tile': same,
+  'block, tile or lanes': same,
   vector: same,
   'vector or number': same,
   'tile or lanes': same,

@@ -19,6 +19,7 @@ import {
   type Value,
 } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
+import { makeTogether, sharingGroup } from './lane-makings.ts';
 
 /** More than fit in the shared memory of a block, at 8 bytes each, with anything else in it. */
 const mostBarriers = 4096;
@@ -125,21 +126,25 @@ export function barrierOf(
 }
 
 function make(
-  { lowering, args, node, at }: IntrinsicCall<'cuda.barrier'> | IntrinsicCall<'cuda.barrierArray'>,
+  call: IntrinsicCall<'cuda.barrier'> | IntrinsicCall<'cuda.barrierArray'>,
   count: number | null,
 ): { readonly id: number; readonly name: string } {
+  const { lowering, args, node, at } = call;
   const { completion = null } = args;
   const expected = ('expected' in args ? args.expected : null) ?? null;
   if (expected !== null) refuseCount(lowering, expected, at('expected'), 'a barrier expects');
   const name = lowering.nameOf(node, count === null ? 'barrier' : 'barriers');
-  const barrier = { name, group: args.group.group, count, completes: completion !== null };
+  const barrier = { name, group: sharingGroup(args.group), count, completes: completion !== null };
   const id = lowering.barriers.push({ barrier, completion }) - 1;
-  lowering.emit({
-    kind: 'call',
-    intrinsic: 'makeBarrier',
-    barrier: id,
-    expected,
-    range: lowering.range(node),
+  makeTogether(call, args.group, expected, (makers, own) => {
+    lowering.emit({
+      kind: 'call',
+      intrinsic: 'makeBarrier',
+      barrier: id,
+      expected: own,
+      ...makers,
+      range: lowering.range(node),
+    });
   });
   return { id, name };
 }

@@ -55,6 +55,7 @@ export interface ArgumentTypes {
   readonly group: GroupValue;
   readonly 'group or lanes': GroupValue | LanesValue;
   readonly 'block or tile': GroupValue;
+  readonly 'block, tile or lanes': GroupValue | LanesValue;
   readonly 'tile or lanes': GroupValue | LanesValue;
   readonly pipeline: Extract<Value, { kind: 'pipeline' }>;
   readonly 'pipeline state': Extract<Value, { kind: 'pipelineState' }>;

@@ -6,8 +6,10 @@ import type { Expression } from '../ir.ts';
 import type { Pipeline, StageCall } from '../ir-pipelines.ts';
 import { knownNumber } from '../numbers.ts';
 import { threadPipeline } from '../own-queue.ts';
-import { number, undefinedValue, type Value } from '../values.ts';
+import { type GroupValue, type LanesValue, number, undefinedValue, type Value } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
+import { makeTogether, sharingGroup } from './lane-makings.ts';
+import { warpSize } from './warps.ts';
 
 export const pipelineHandlers = {
   'cuda.pipelineSharedState': ({ lowering, args, at }) => {
@@ -86,24 +88,28 @@ function makePipeline(call: IntrinsicCall<'cuda.makePipeline'>): Value {
   const { lowering, args, node } = call;
   const name = lowering.nameOf(node, 'pipeline');
   if (!('group' in args)) {
-    return make(call, { ...threadPipeline, name, partition: 'unified' }, null);
+    return make(call, ofThread, { ...threadPipeline, name, partition: 'unified' }, null);
   }
   const { group, state } = args;
   const { id, scope, stages } = state;
-  const pipeline = { name, scope, stages, state: id, group: group.group };
+  const pipeline = { name, scope, stages, state: id, group: sharingGroup(group) };
   if ('role' in args) {
     const producer = numberConstant('i32', lowering.textCode('producer'), lowering.range(node));
     const isProducer = compare('equal', textCode(lowering, args.role, node), producer, lowering.range(node));
-    return make(call, { ...pipeline, partition: 'role' }, isProducer);
+    return make(call, group, { ...pipeline, partition: 'role' }, isProducer);
   }
   if ('producers' in args) {
-    refuseProducers(call, args.producers, threadsOf(call, group.group));
-    return make(call, { ...pipeline, partition: 'count' }, args.producers);
+    refuseProducers(call, args.producers, pipeline.group);
+    return make(call, group, { ...pipeline, partition: 'count' }, args.producers);
   }
-  return make(call, { ...pipeline, partition: 'unified' }, null);
+  return make(call, group, { ...pipeline, partition: 'unified' }, null);
 }
 
+const ofThread: GroupValue = { kind: 'group', group: { kind: 'thread' }, metaGroupSize: 1 };
+
+/** The most threads that a group may have. */
 function threadsOf({ lowering }: Pick<IntrinsicCall, 'lowering'>, group: Pipeline['group']): number {
+  if (group.kind === 'lanes') return warpSize;
   if (group.kind === 'tile') return group.size;
   const [x, y, z] = lowering.block;
   return x * y * z;
@@ -111,32 +117,39 @@ function threadsOf({ lowering }: Pick<IntrinsicCall, 'lowering'>, group: Pipelin
 
 /** A number of producers that leaves no producer or no consumer, where it is known. */
 function refuseProducers(
-  { lowering, at }: IntrinsicCall<'cuda.makePipeline'>,
+  call: IntrinsicCall<'cuda.makePipeline'>,
   producers: Expression,
-  threads: number,
+  group: Pipeline['group'],
 ): void {
+  const threads = threadsOf(call, group);
+  const { lowering, at } = call;
   const known = knownNumber(lowering, number('index', producers));
   if (known === null || (known >= 1 && known < threads)) return;
   lowering.fail(
     at('producers'),
     'WS1009',
-    `a pipeline of ${threads} threads cannot have ${known} producers`,
+    `a pipeline of ${group.kind === 'lanes' ? 'at most ' : ''}${threads} threads cannot have ${known} producers`,
     'there must be a producer and a consumer: 1 up to one less than the threads of the group',
   );
 }
 
 function make(
-  { lowering, node }: Pick<IntrinsicCall, 'lowering' | 'node'>,
+  call: Pick<IntrinsicCall, 'lowering' | 'node'>,
+  group: GroupValue | LanesValue,
   pipeline: Pipeline,
-  producers: Expression | null,
+  brought: Expression | null,
 ): Value {
+  const { lowering, node } = call;
   const id = lowering.pipelines.push(pipeline) - 1;
-  lowering.emit({
-    kind: 'call',
-    intrinsic: 'makePipeline',
-    pipeline: id,
-    producers,
-    range: lowering.range(node),
+  makeTogether(call, group, brought, (makers, producers) => {
+    lowering.emit({
+      kind: 'call',
+      intrinsic: 'makePipeline',
+      pipeline: id,
+      producers,
+      ...makers,
+      range: lowering.range(node),
+    });
   });
   // A thread's own has no barriers that a destructor would destroy.
   if (pipeline.scope !== 'thread') lowering.scopes.own(id);

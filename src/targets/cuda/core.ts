@@ -14,7 +14,7 @@ import { TileBarriers } from './tile-barriers.ts';
 import { arrayName, elementType, identifier, valueTypes } from './types.ts';
 import { namesAll, ofLanes } from './warps.ts';
 
-type Place = { readonly mbarrier: number; readonly index: Expression };
+type Place = { readonly mbarrier: number; readonly index: Expression; readonly instance?: Expression };
 
 export class CoreWriter implements CallLowering {
   readonly #program: Program;
@@ -39,6 +39,10 @@ export class CoreWriter implements CallLowering {
     for (const [id, { group, count, made }] of this.#program.mbarriers!.entries()) {
       const name = this.#name(id);
       const type = made === 'software' ? 'ws_counter' : 'ws_barrier';
+      if (group.kind === 'lanes') {
+        out.line(`__shared__ ${type} ${name}[${this.#blockSize * count}];`);
+        continue;
+      }
       if (group.kind !== 'tile') {
         out.line(`__shared__ ${type} ${name}[${count}];`);
         continue;
@@ -173,12 +177,16 @@ export class CoreWriter implements CallLowering {
   }
 
   /** The address of an mbarrier. */
-  #pointer({ mbarrier, index }: Place, range: Range, out: StatementWriter): string {
-    const { barrier } = this.#program.mbarriers![mbarrier]!;
-    if (barrier === null) return `&${this.#name(mbarrier)}[${out.expressions.index(index)}]`;
-    if (this.#program.barriers[barrier]!.count === null) return this.#name(mbarrier);
-    const tested = out.expressions.checks.barrier(out.expressions.index(index), barrier, range);
-    return `&${this.#name(mbarrier)}[${tested}]`;
+  #pointer({ mbarrier, index, instance }: Place, range: Range, out: StatementWriter): string {
+    const { barrier, count } = this.#program.mbarriers![mbarrier]!;
+    const name = this.#name(mbarrier);
+    // Of lanes, those of each group lie behind those of the groups with a lower first lane.
+    const first = instance === undefined ? null : `${out.expressions.write(instance)} * ${count}u`;
+    if (barrier !== null && this.#program.barriers[barrier]!.count === null)
+      return first === null ? name : `&${name}[${first}]`;
+    const plain = out.expressions.index(index);
+    const at = barrier === null ? plain : out.expressions.checks.barrier(plain, barrier, range);
+    return `&${name}[${first === null ? at : `${first} + ${at}`}]`;
   }
 
   #arrival(

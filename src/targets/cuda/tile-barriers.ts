@@ -4,7 +4,7 @@
 // tile gets numbers of its own, as tiles of two sizes may wait at the same time; sizes that are
 // left over meet in shared memory.
 
-import type { Group, Program } from '../../compiler/ir.ts';
+import type { Program, SharingGroup } from '../../compiler/ir.ts';
 import { forEachCall } from '../legalise/calls.ts';
 import type { StatementWriter } from './statements.ts';
 
@@ -92,7 +92,7 @@ export class TileBarriers {
 /** The sizes of tiles of several warps that a program has meet, largest first. */
 function sizesOf({ body, pipelines, barriers }: Program): number[] {
   const sizes = new Set<number>();
-  const add = (group: Group) => {
+  const add = (group: SharingGroup) => {
     if (group.kind === 'tile' && group.size > 32) sizes.add(group.size);
   };
   forEachCall(body, (call) => {

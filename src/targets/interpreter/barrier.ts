@@ -3,8 +3,9 @@
 // A phase counter instead of the hardware's parity bit: a thread waits for a phase by its
 // number, so a misuse that would alias two phases on hardware is a deadlock here, not luck.
 
-import type { Group } from '../../compiler/ir.ts';
+import type { Group, SharingGroup } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
+import { lanesOfTile, warpSize } from '../lanes.ts';
 import type { Progress } from '../waiting.ts';
 import type { Thread } from './thread.ts';
 
@@ -73,6 +74,21 @@ export function membership(group: Group, rank: number, blockSize: number): Membe
     default:
       return group satisfies never;
   }
+}
+
+/** The ranks of those with whom a thread makes something, from the lowest; `mask` names the lanes of a group of lanes. */
+export function makersOf(
+  group: SharingGroup,
+  rank: number,
+  blockSize: number,
+  mask: number | null,
+): number[] {
+  if (group.kind !== 'lanes') return othersOf(group, rank, blockSize, () => false);
+  const first = rank - (rank % warpSize);
+  const named = lanesOfTile(warpSize, rank, blockSize) & mask!;
+  return Array.from({ length: warpSize }, (_, lane) => lane).flatMap((lane) =>
+    (named >>> lane) & 1 ? [first + lane] : [],
+  );
 }
 
 /** Where a thread arrives that has returned. */

@@ -151,9 +151,13 @@ function compileMakePipeline(
   call: Extract<Call, { intrinsic: 'makePipeline' }>,
 ): Step {
   const producers = call.producers === null ? () => null : compileExpression(program, call.producers);
+  const mask = compileMask(program, call);
   return {
     kind: 'wait',
-    begin: (thread) => thread.block.makers[call.pipeline]!.begin(thread, producers(thread), call),
+    begin(thread) {
+      const maker = thread.block.makers[call.pipeline]!;
+      return maker.begin(thread, producers(thread), mask(thread), call);
+    },
     end(thread) {
       const maker = thread.block.makers[call.pipeline]!;
       thread.pipelines[call.pipeline] = maker.end(thread, call);

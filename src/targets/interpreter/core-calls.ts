@@ -139,11 +139,17 @@ function compileInteger(program: ObservedProgram, expression: Expression): (thre
 
 function compileMbarrier(
   program: ObservedProgram,
-  { mbarrier, index }: { readonly mbarrier: number; readonly index: Expression },
+  {
+    mbarrier,
+    index,
+    instance,
+  }: { readonly mbarrier: number; readonly index: Expression; readonly instance?: Expression },
   { range }: CoreCall,
 ): (thread: Thread) => Mbarrier {
   const position = compileInteger(program, index);
-  return (thread) => thread.block.hardware.mbarrier(thread, mbarrier, position(thread), range);
+  const ofGroup = instance === undefined ? () => null : compileInteger(program, instance);
+  return (thread) =>
+    thread.block.hardware.mbarrier(thread, mbarrier, position(thread), ofGroup(thread), range);
 }
 
 /** The mbarrier gets an arrival when the chunk copies that the thread has issued so far are done. */

@@ -50,16 +50,18 @@ export class Hardware {
     return own;
   }
 
-  mbarrier(thread: Thread, array: number, index: number, range: Range): Mbarrier {
-    const { name, count, group, completes } = this.#mbarriers[array]!;
+  /** `instance` says which group's is meant where it is one of lanes. */
+  mbarrier(thread: Thread, array: number, index: number, instance: number | null, range: Range): Mbarrier {
+    const { name, count, group, completes, made } = this.#mbarriers[array]!;
     if (!(index >= 0 && index < count)) {
       throw brokenRule(thread, range, `mbarrier ${index} of the ${count} of \`${name}\` is used`);
     }
-    const { index: instance } = membership(group, thread.rank, thread.block.threads.length);
-    const key = `${array} ${instance} ${index}`;
+    const own =
+      group.kind === 'lanes' ? instance! : membership(group, thread.rank, thread.block.threads.length).index;
+    const key = `${array} ${own} ${index}`;
     let found = this.#made.get(key);
     if (found === undefined) {
-      found = new Mbarrier(`${name}[${index}]`, completes);
+      found = new Mbarrier(`${name}[${index}]`, { completes, word: made === 'software' });
       this.#made.set(key, found);
     }
     return found;

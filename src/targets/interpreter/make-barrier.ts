@@ -4,16 +4,18 @@ import type { Barrier, BarrierCall } from '../../compiler/ir-barriers.ts';
 import { mostArrivals } from '../../compiler/ir-barriers.ts';
 import { differentExpected, wrongExpected } from '../barrier-misuse.ts';
 import { waitsToMakeBarrier } from '../waiting.ts';
-import { GroupBarriers, membership, othersOf } from './barrier.ts';
+import { GroupBarriers, makersOf, type PhaseBarrier } from './barrier.ts';
 import { type BarrierFamily, BlockBarrier } from './block-barrier.ts';
 import { barrierMisuse } from './fault.ts';
+import { LaneBarriers } from './lane-barriers.ts';
 import type { Thread, Wait } from './thread.ts';
 
 type MakeCall = Extract<BarrierCall, { intrinsic: 'makeBarrier' }>;
 
 /** What one group has made, or is about to. */
 interface Making {
-  /** How many times the group has met here when this round completes. */
+  readonly meeting: PhaseBarrier;
+  /** How many times the group has met there when this round completes. */
   readonly round: number;
   expected: number | null;
   readonly family: BarrierFamily;
@@ -25,7 +27,7 @@ interface Making {
 /** One place of the program that makes barriers, in one block. */
 export class BarrierMaker {
   readonly #declaration: Barrier;
-  readonly #meetings: GroupBarriers;
+  readonly #meetings: GroupBarriers | LaneBarriers;
   readonly #blockSize: number;
   readonly #makings: Making[] = [];
   /** What each thread takes part in, by rank. */
@@ -33,28 +35,33 @@ export class BarrierMaker {
 
   constructor(declaration: Barrier, blockSize: number) {
     this.#declaration = declaration;
-    this.#meetings = new GroupBarriers(declaration.group, blockSize);
+    const { group } = declaration;
+    this.#meetings = group.kind === 'lanes' ? new LaneBarriers() : new GroupBarriers(group, blockSize);
     this.#blockSize = blockSize;
   }
 
-  /** A thread arrives with the number that the barrier shall expect, or null; it must wait for the others of its group. */
-  begin(thread: Thread, expected: number | null, call: MakeCall): Wait {
+  /**
+   * A thread arrives with the number that the barrier shall expect, or null, and with a mask where its group is of lanes; it
+   * must wait for the others of its group.
+   */
+  begin(thread: Thread, expected: number | null, mask: number | null, call: MakeCall): Wait {
     const { name, count, completes, group } = this.#declaration;
-    const meeting = this.#meetings.of(thread.rank);
+    const { rank } = thread;
+    const members = makersOf(group, rank, this.#blockSize, mask);
+    const meetings = this.#meetings;
+    const meeting = meetings instanceof LaneBarriers ? meetings.join(rank, members) : meetings.of(rank);
     const round = meeting.phase + 1;
-    const { index, size } = membership(group, thread.rank, this.#blockSize);
-    let making = this.#makings[index];
-    if (making?.round !== round) {
-      const members = othersOf(group, thread.rank, this.#blockSize, () => false);
-      const { left: returned } = this.#meetings.progress(thread.rank);
+    let making = this.#makings[members[0]!];
+    if (making?.meeting !== meeting || making.round !== round) {
+      const { left: returned } = meetings.progress(rank);
       const family = { name, count, completes, members, returned };
-      making = { round, expected: null, family, callers: new Set(), barriers: null };
-      this.#makings[index] = making;
+      making = { meeting, round, expected: null, family, callers: new Set(), barriers: null };
+      this.#makings[members[0]!] = making;
     }
     this.#ownMakings[thread.rank] = making;
     const { family, callers } = making;
     callers.add(thread.rank);
-    this.#expect(thread, making, expected ?? size, call);
+    this.#expect(thread, making, expected ?? members.length, call);
     thread.observer?.arrived(thread, meeting, meeting.phase, call.range);
     meeting.arrive();
     return {

@@ -7,8 +7,9 @@ import type { Call } from '../../compiler/ir.ts';
 import type { Pipeline } from '../../compiler/ir-pipelines.ts';
 import { differentCounts, oneSided } from '../pipeline-misuse.ts';
 import { waitsToMake } from '../waiting.ts';
-import { GroupBarriers, membership } from './barrier.ts';
+import { GroupBarriers, makersOf, type PhaseBarrier } from './barrier.ts';
 import { pipelineMisuse } from './fault.ts';
+import { LaneBarriers } from './lane-barriers.ts';
 import { BlockPipeline, type PipelineHandle, PipelineState, ThreadPipeline } from './pipeline.ts';
 import type { Thread, Wait } from './thread.ts';
 
@@ -16,7 +17,9 @@ export type MakeCall = Extract<Call, { intrinsic: 'makePipeline' }>;
 
 /** What one group has made, or is about to. */
 interface Making {
-  /** How many times the group has met here when this round completes. */
+  readonly members: readonly number[];
+  readonly meeting: PhaseBarrier;
+  /** How many times the group has met there when this round completes. */
   readonly round: number;
   producers: number;
   readonly counts: Set<number>;
@@ -26,7 +29,7 @@ interface Making {
 /** One place of the program that makes a pipeline, in one block. */
 export class PipelineMaker {
   readonly #declaration: Pipeline;
-  readonly #barriers: GroupBarriers;
+  readonly #meetings: GroupBarriers | LaneBarriers;
   readonly #blockSize: number;
   readonly #makings: Making[] = [];
   /** What each thread takes part in, by rank: one that is ahead may be about to make it anew. */
@@ -36,34 +39,40 @@ export class PipelineMaker {
 
   constructor(declaration: Pipeline, blockSize: number) {
     this.#declaration = declaration;
-    this.#barriers = new GroupBarriers(declaration.group, blockSize);
+    const { group } = declaration;
+    this.#meetings = group.kind === 'lanes' ? new LaneBarriers() : new GroupBarriers(group, blockSize);
     this.#blockSize = blockSize;
   }
 
-  /** A thread arrives with its role (true for a producer) or count; it must wait for the others of its group. */
-  begin(thread: Thread, producers: Value | null, call: MakeCall): Wait | null {
-    const { scope, name } = this.#declaration;
+  /**
+   * A thread arrives with its role (true for a producer) or count, and with a mask where its group is of lanes; it must wait
+   * for the others of its group.
+   */
+  begin(thread: Thread, producers: Value | null, mask: number | null, call: MakeCall): Wait | null {
+    const { scope, name, group } = this.#declaration;
+    const { rank } = thread;
+    const members = makersOf(group, rank, this.#blockSize, mask);
     const role = typeof producers === 'boolean' || producers === null ? producers : Number(producers);
-    thread.observer?.makeBegan(thread, this.#declaration, role, call.range);
+    thread.observer?.makeBegan(thread, this.#declaration, role, members, call.range);
     if (scope === 'thread') return null;
-    const barrier = this.#barriers.of(thread.rank);
-    const round = barrier.phase + 1;
-    const { index } = membership(this.#declaration.group, thread.rank, this.#blockSize);
-    let making = this.#makings[index];
-    if (making?.round !== round) {
-      making = { round, producers: 0, counts: new Set(), state: null };
-      this.#makings[index] = making;
+    const meetings = this.#meetings;
+    const meeting = meetings instanceof LaneBarriers ? meetings.join(rank, members) : meetings.of(rank);
+    const round = meeting.phase + 1;
+    let making = this.#makings[members[0]!];
+    if (making?.meeting !== meeting || making.round !== round) {
+      making = { members, meeting, round, producers: 0, counts: new Set(), state: null };
+      this.#makings[members[0]!] = making;
     }
-    this.#ownMakings[thread.rank] = making;
-    this.#produces[thread.rank] = producers === true;
+    this.#ownMakings[rank] = making;
+    this.#produces[rank] = producers === true;
     if (producers === true) making.producers += 1;
     else if (typeof producers !== 'boolean' && producers !== null) making.counts.add(Number(producers));
-    thread.observer?.arrived(thread, barrier, barrier.phase, call.range);
-    barrier.arrive();
+    thread.observer?.arrived(thread, meeting, meeting.phase, call.range);
+    meeting.arrive();
     return {
       range: call.range,
-      ready: () => barrier.phase >= round,
-      describe: () => waitsToMake(name, this.#barriers.progress(thread.rank)),
+      ready: () => meeting.phase >= round,
+      describe: () => waitsToMake(name, meetings.progress(rank)),
     };
   }
 
@@ -75,24 +84,25 @@ export class PipelineMaker {
   }
 
   #handleOf(thread: Thread, call: MakeCall): PipelineHandle {
-    const { scope, group, partition } = this.#declaration;
+    const { scope, partition } = this.#declaration;
     if (scope === 'thread') return new ThreadPipeline(this.#declaration, thread);
-    const barrier = this.#barriers.of(thread.rank);
-    thread.observer?.waited(thread, barrier, barrier.phase - 1, call.range);
-    const { size } = membership(group, thread.rank, this.#blockSize);
     const making = this.#ownMakings[thread.rank]!;
-    making.state ??= this.#makeState(thread, size, making, call);
+    const { meeting } = making;
+    thread.observer?.waited(thread, meeting, meeting.phase - 1, call.range);
+    making.state ??= this.#makeState(thread, making, call);
     const role = partition !== 'role' ? null : this.#produces[thread.rank] ? 'producer' : 'consumer';
     return new BlockPipeline(making.state, thread, role);
   }
 
   leave(thread: Thread): void {
-    if (this.#declaration.scope !== 'thread') this.#barriers.leave(thread);
+    if (this.#declaration.scope !== 'thread') this.#meetings.leave(thread);
   }
 
-  #makeState(thread: Thread, size: number, making: Making, call: MakeCall): PipelineState {
+  #makeState(thread: Thread, making: Making, call: MakeCall): PipelineState {
     const { partition, name } = this.#declaration;
-    if (partition === 'unified') return new PipelineState(this.#declaration, size, size, size);
+    const { members } = making;
+    const size = members.length;
+    if (partition === 'unified') return new PipelineState(this.#declaration, members, size, size);
     if (making.counts.size > 1) {
       throw pipelineMisuse(thread, call.range, differentCounts(name, making.counts));
     }
@@ -100,6 +110,6 @@ export class PipelineMaker {
     if (producers < 1 || producers >= size) {
       throw pipelineMisuse(thread, call.range, oneSided(name, producers, size));
     }
-    return new PipelineState(this.#declaration, size, producers, size - producers);
+    return new PipelineState(this.#declaration, members, producers, size - producers);
   }
 }

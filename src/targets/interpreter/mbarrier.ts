@@ -22,6 +22,7 @@ const mostBytes = 2 ** 20 - 1;
 export class Mbarrier {
   readonly #name: string;
   readonly #completes: boolean;
+  readonly #word: boolean;
   readonly #place: Elements;
   #valid = false;
   #number = 0;
@@ -34,16 +35,21 @@ export class Mbarrier {
   /** Copies and arrivals under way that will come here. */
   #outstanding = 0;
 
-  /** Where a phase `completes`, the thread of its last arrival ends it. */
-  constructor(name: string, completes = false) {
+  /**
+   * Where a phase `completes`, the thread of its last arrival ends it. One that is a `word` in which threads count may be
+   * initialised again as it is.
+   */
+  constructor(name: string, { completes = false, word = false } = {}) {
     this.#name = name;
     this.#completes = completes;
+    this.#word = word;
     this.#place = elementsAt(name, 'i32', new ArrayBuffer(4), 0, 1);
   }
 
   init(thread: Thread, expected: number, range: Range): void {
     thread.observer?.write(thread, this.#place, 0, 0, range, 0);
-    if (this.#valid) this.#break(thread, range, 'is initialised again without being invalidated');
+    if (this.#valid && !this.#word)
+      this.#break(thread, range, 'is initialised again without being invalidated');
     if (!(expected >= 1 && expected <= mostArrivals)) {
       this.#break(thread, range, `cannot expect ${expected} arrivals`);
     }

@@ -43,6 +43,8 @@ export interface ObservedProgram extends Program {
 /** A pipeline that a group has made: distinguished by identity. For thread scope each thread has one of its own. */
 export interface MadePipeline {
   readonly declaration: Pipeline;
+  /** Ranks of the threads that share it, from the lowest. */
+  readonly members: readonly number[];
 }
 
 /** A thread's use of one stage of a pipeline. */
@@ -101,8 +103,17 @@ export interface Observer {
   /** All lanes have come that an exchange waits for, and this one is about to take what it gets. */
   lanesMet(thread: Thread, operator: WarpOperator, gathering: Gathering): void;
 
-  /** A thread comes to a makePipeline: as a producer (true), a consumer, or with a count of producers. */
-  makeBegan(thread: Thread, declaration: Pipeline, producers: boolean | number | null, range: Range): void;
+  /**
+   * A thread comes to a makePipeline: as a producer (true), a consumer, or with a count of producers. `members` are
+   * the ranks of those that make it together, from the lowest.
+   */
+  makeBegan(
+    thread: Thread,
+    declaration: Pipeline,
+    producers: boolean | number | null,
+    members: readonly number[],
+    range: Range,
+  ): void;
   made(thread: Thread, pipeline: MadePipeline, range: Range): void;
   acquireBegan(thread: Thread, use: StageUse): void;
   acquired(thread: Thread, use: StageUse): void;

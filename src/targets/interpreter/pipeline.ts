@@ -56,13 +56,15 @@ interface Stage {
 /** What the threads of a group share of a block-scope pipeline. */
 export class PipelineState {
   readonly declaration: Pipeline;
+  readonly members: readonly number[];
   readonly stages: readonly Stage[];
   owners: number;
   returned = 0;
 
-  constructor(declaration: Pipeline, groupSize: number, producers: number, consumers: number) {
+  constructor(declaration: Pipeline, members: readonly number[], producers: number, consumers: number) {
     this.declaration = declaration;
-    this.owners = groupSize;
+    this.members = members;
+    this.owners = members.length;
     this.stages = Array.from({ length: declaration.stages }, () => ({
       produced: new PhaseBarrier(producers),
       consumed: new PhaseBarrier(consumers),
@@ -227,12 +229,14 @@ export class BlockPipeline implements PipelineHandle {
 export class ThreadPipeline implements PipelineHandle {
   readonly role = null;
   readonly declaration: Pipeline;
+  readonly members: readonly number[];
   readonly #thread: Thread;
   #head = 0;
   #tail = 0;
 
   constructor(declaration: Pipeline, thread: Thread) {
     this.declaration = declaration;
+    this.members = [thread.rank];
     this.#thread = thread;
   }
 

@@ -11,6 +11,7 @@ import type { CopyLegaliser } from './copies.ts';
 import type { Decisions } from './decisions.ts';
 import type { Frame } from './frame.ts';
 import type { Meetings } from './meetings.ts';
+import { Sharing } from './sharing.ts';
 import type { Words } from './words.ts';
 
 type CopyToBarrier = Extract<Copy, { barrier: number }>;
@@ -25,6 +26,7 @@ export class BarrierLegaliser {
   /** By the program's barriers: the mbarriers, and whether they are made, where they may be made again. */
   readonly #mbarriers: readonly number[];
   readonly #made: readonly (number | null)[];
+  readonly #sharing: readonly Sharing[];
   /** Barriers that the copy engine arrives at. */
   readonly #bulk = new Set<number>();
 
@@ -40,6 +42,7 @@ export class BarrierLegaliser {
       const made = this.#isSoftware(barrier) ? 'software' : 'hardware';
       return frame.mbarriers({ name, count: count ?? 1, group, made, completes, barrier });
     });
+    this.#sharing = barriers.map(({ name, group }) => new Sharing(frame, name, group));
     this.#made = barriers.map(({ name }, id) =>
       remade.has(id) ? frame.variable(`${name}_made`, 'bool') : null,
     );
@@ -71,7 +74,7 @@ export class BarrierLegaliser {
       case 'barrierArrive':
         return this.#arrive(call, words);
       case 'barrierComplete':
-        return [words.core({ kind: 'mbarrierComplete', ...this.#at(call) })];
+        return [words.core({ kind: 'mbarrierComplete', ...this.#at(call, words) })];
       case 'barrierBind':
         return [this.#bind(call, words)];
       case 'barrierWait':
@@ -83,33 +86,35 @@ export class BarrierLegaliser {
     }
   }
 
-  #at({ barrier, index }: { readonly barrier: number; readonly index: Expression }) {
-    return { mbarrier: this.#mbarriers[barrier]!, index };
+  #at({ barrier, index }: { readonly barrier: number; readonly index: Expression }, words: Words) {
+    return { mbarrier: this.#mbarriers[barrier]!, index, ...this.#sharing[barrier]!.operand(words) };
   }
 
   #make(call: Extract<BarrierCall, { intrinsic: 'makeBarrier' }>, words: Words): Statement[] {
     const { group, count } = this.#frame.program.barriers[call.barrier]!;
-    const mbarrier = this.#mbarriers[call.barrier]!;
     const made = this.#made[call.barrier]!;
-    const size = group.kind === 'tile' ? group.size : group.kind === 'thread' ? 1 : this.#frame.blockSize;
-    const expected = () => (call.expected === null ? words.u32(size) : words.convert(call.expected, 'u32'));
+    const sharing = this.#sharing[call.barrier]!;
+    const wanted = call.agreed ?? call.expected;
+    const expected = () => (wanted === null ? sharing.size(call.mask, words) : words.convert(wanted, 'u32'));
+    const at = (index: Expression) => this.#at({ barrier: call.barrier, index }, words);
     const each = (index: Expression): Statement[] => [
       ...(made === null || this.#isSoftware(call.barrier)
         ? []
-        : [
-            words.when(words.read(made, 'bool'), [
-              words.core({ kind: 'mbarrierInvalidate', mbarrier, index }),
-            ]),
-          ]),
-      words.core({ kind: 'mbarrierInit', mbarrier, index, expected: expected() }),
+        : [words.when(words.read(made, 'bool'), [words.core({ kind: 'mbarrierInvalidate', ...at(index) })])]),
+      words.core({ kind: 'mbarrierInit', ...at(index), expected: expected() }),
     ];
     const all = count === null ? each(words.index(0)) : this.#forEach(count, each, words);
     const fence = this.#bulk.has(call.barrier) ? [words.core({ kind: 'proxyFence', space: 'shared' })] : [];
+    // Lanes meet by syncs of their own, and only the lowest has made what is kept by its rank.
+    const noted = made === null ? [] : [words.assign(made, words.constant('bool', true))];
+    const ofLanes = group.kind === 'lanes';
+    const meet = () => (ofLanes ? [] : this.#meetings().sync(group, words));
     return [
-      ...(made === null ? [] : this.#meetings().sync(group, words)),
-      words.when(words.isFirst(group), [...all, ...fence]),
-      ...(made === null ? [] : [words.assign(made, words.constant('bool', true))]),
-      ...this.#meetings().sync(group, words),
+      ...(made === null ? [] : meet()),
+      ...sharing.join(call.mask, words),
+      words.when(sharing.isFirst(words), [...all, ...fence, ...(ofLanes ? noted : [])]),
+      ...(ofLanes ? [] : noted),
+      ...meet(),
     ];
   }
 
@@ -121,7 +126,7 @@ export class BarrierLegaliser {
     const { count, drop, result } = call;
     const arrival = {
       kind: 'mbarrierArrive',
-      ...this.#at(call),
+      ...this.#at(call, words),
       count: count === null ? null : words.convert(count, 'u32'),
       bytes: null,
       drop,
@@ -135,7 +140,7 @@ export class BarrierLegaliser {
     return words.core(
       {
         kind: 'mbarrierWait',
-        ...this.#at(call),
+        ...this.#at(call, words),
         by,
         awaited: phase,
         phase: null,
@@ -151,7 +156,7 @@ export class BarrierLegaliser {
   /** The phase is over only when the copies that this thread issued so far are complete. */
   #bind(call: { readonly barrier: number; readonly index: Expression }, words: Words): Statement {
     if (this.#isSoftware(call.barrier)) return words.core({ kind: 'copyWaitAll' });
-    return words.core({ kind: 'mbarrierArriveAfterCopies', ...this.#at(call), noIncrement: false });
+    return words.core({ kind: 'mbarrierArriveAfterCopies', ...this.#at(call, words), noIncrement: false });
   }
 
   #copy(copy: CopyToBarrier, words: Words): Statement[] {
@@ -160,7 +165,7 @@ export class BarrierLegaliser {
       return this.#copies.isAsynchronous(copy) ? [...byThreads, this.#bind(copy, words)] : byThreads;
     }
     const { destination, source, count, alignment: promised } = copy;
-    const at = this.#at(copy);
+    const at = this.#at(copy, words);
     const some = words.compare('greater', count, words.index(0));
     const first = words.isFirst(copy.group);
     // What threads read or wrote there before lies before what the engine writes. The phase must expect the

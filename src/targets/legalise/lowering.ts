@@ -68,7 +68,7 @@ function choicesFor(program: Program, options: LoweringOptions, byThreads: boole
     if (scope === 'thread') return ofThreads(program, id, options);
     if (timed.has(id)) return barriers('a wait for it may time out');
     if (partition !== 'unified') return ofRoles(program, id, options);
-    if (group.kind !== 'block') return barriers('its threads are a tile of the block');
+    if (group.kind !== 'block') return barriers(`its threads are ${othersInWords(group)}`);
     if (!options.blockUniform(id)) return barriers('not all threads of the block reach its calls together');
     if (options.architecture < 90) return groups(`sm_${options.architecture} has no engine for bulk copies`);
     if (returns) return groups('threads may return while copies are under way');
@@ -123,13 +123,18 @@ function ofRoles(
     lowering: 'barriers',
     why: `its threads have roles, and ${obstacle}`,
   });
-  if (program.pipelines[id]!.group.kind !== 'block') return barriers('they are a tile of the block');
+  const { group } = program.pipelines[id]!;
+  if (group.kind !== 'block') return barriers(`they are ${othersInWords(group)}`);
   if (architecture < 90) return barriers(`sm_${architecture} has no engine for bulk copies`);
   if (!onlyCopiesMeet(program, alignments))
     return barriers('threads may meet elsewhere than in copied stages');
   const parted = partRoles(program, id, { alignments, checked: checked === true });
   if ('obstacle' in parted) return barriers(parted.obstacle);
   return { lowering: 'roles', why: 'one thread copies for all of its producers', program: parted.program };
+}
+
+function othersInWords({ kind }: Pipeline['group']): string {
+  return kind === 'lanes' ? 'any lanes of a warp' : 'a tile of the block';
 }
 
 /** A function that says why the copy engine cannot make a copy; null if it can. */

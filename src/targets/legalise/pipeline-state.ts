@@ -4,7 +4,7 @@
 // group initialises between two syncs. With groups of copies it is one counter a thread. A pipeline that is made in a
 // loop gives its mbarriers up before they are made again.
 
-import type { ArrayReference, Expression, Group, Statement } from '../../compiler/ir.ts';
+import type { ArrayReference, Expression, Statement } from '../../compiler/ir.ts';
 import { isStageCall, type PipelineCall } from '../../compiler/ir-pipelines.ts';
 import { forEachIndex } from './barriers.ts';
 import { forEachCall, madeInLoops } from './calls.ts';
@@ -13,6 +13,7 @@ import { Cursor } from './cursor.ts';
 import type { Decisions, Lowering } from './decisions.ts';
 import type { Frame } from './frame.ts';
 import type { Meetings } from './meetings.ts';
+import { Sharing } from './sharing.ts';
 import { stageStepOf } from './verbs.ts';
 import type { Words } from './words.ts';
 
@@ -22,7 +23,7 @@ type MakeCall = Extract<PipelineCall, { intrinsic: 'makePipeline' }>;
 export interface PipelineState {
   readonly lowering: Lowering;
   readonly stages: number;
-  readonly group: Group;
+  readonly sharing: Sharing;
   /** With mbarriers. */
   readonly head: Cursor | null;
   readonly tail: Cursor | null;
@@ -54,11 +55,12 @@ export function pipelineStates(frame: Frame, decisions: Decisions, calm: Calm): 
     const lowering = decisions.lowerings[id]!;
     const barriers = copiesInBulk(lowering) || lowering === 'barriers';
     const mbarriers = (what: string) => frame.mbarriers({ name: `${name}_${what}`, count: stages, group });
+    const sharing = new Sharing(frame, name, group);
     const all = frame.wholeWarps ? 'warps' : 'threads';
     return {
       lowering,
       stages,
-      group,
+      sharing,
       head: barriers ? new Cursor(frame, `${name}_head`, stages) : null,
       tail: barriers ? new Cursor(frame, `${name}_tail`, stages) : null,
       full: barriers ? mbarriers('full') : -1,
@@ -69,7 +71,7 @@ export function pipelineStates(frame: Frame, decisions: Decisions, calm: Calm): 
       // to be ordered; else each warp does, behind what its lanes did.
       arrivals: stirred.has(id) && !decisions.onlyCopiesMeet() ? all : 'one',
       made: barriers && remade.has(id) ? frame.variable(`${name}_made`, 'bool') : null,
-      members: quits.has(id) ? frame.shared(`${name}_members`, 'u32', instances(frame, group)) : null,
+      members: quits.has(id) ? frame.shared(`${name}_members`, 'u32', sharing.count) : null,
     };
   });
 }
@@ -77,22 +79,6 @@ export function pipelineStates(frame: Frame, decisions: Decisions, calm: Calm): 
 /** Whether the copy engine makes a pipeline's copies. */
 export function copiesInBulk(lowering: Lowering): boolean {
   return lowering === 'bulk' || lowering === 'roles';
-}
-
-function groupSize(frame: Frame, group: Group): number {
-  if (group.kind === 'tile') return group.size;
-  return group.kind === 'block' ? frame.blockSize : 1;
-}
-
-/** Groups of that kind in a block. */
-function instances(frame: Frame, group: Group): number {
-  return group.kind === 'tile' ? Math.ceil(frame.blockSize / group.size) : 1;
-}
-
-/** Which of them is the thread's. */
-export function instanceOf(group: Group, words: Words): Expression {
-  if (group.kind !== 'tile') return words.index(0);
-  return words.binary('divide', words.threadRank, words.index(group.size));
 }
 
 export class PipelineMaking {
@@ -106,50 +92,63 @@ export class PipelineMaking {
 
   /** Sets the cursors back, and the mbarriers to the numbers of threads that will arrive at them. */
   make(call: MakeCall, state: PipelineState, words: Words): Statement[] {
-    const { lowering, group, head, tail, filled, members, made } = state;
+    const { lowering, sharing, head, tail, filled, members, made } = state;
+    const { group } = sharing;
     const reset =
       head === null ? [words.assign(filled, words.u32(0))] : [...head.reset(words), ...tail!.reset(words)];
     if (lowering === 'thread') return reset;
-    const meet = () => this.#meetings.sync(group, words);
+    // Lanes meet by syncs of their own.
+    const meet = () => (group.kind === 'lanes' ? [] : this.#meetings.sync(group, words));
     if (lowering === 'groups' && members === null) return [...reset, ...meet()];
     const { counting, full, empty } = this.#expected(call, state, words);
     const first: Statement[] = [
       ...(lowering === 'groups' ? [] : this.#initialise(state, full, empty, words)),
       ...(members === null
         ? []
-        : [words.store(members, instanceOf(group, words), words.u32(groupSize(this.#frame, group)))]),
+        : [words.store(members, sharing.instance(words), sharing.size(call.mask, words))]),
       ...(copiesInBulk(lowering) ? [words.core({ kind: 'proxyFence', space: 'shared' })] : []),
     ];
+    // Of lanes only the lowest has made what is kept by its rank.
+    const noted = made === null ? [] : [words.assign(made, words.constant('bool', true))];
+    const ofLanes = group.kind === 'lanes';
     return [
       ...reset,
       ...counting,
       ...meet(),
-      words.when(words.isFirst(group), first),
-      ...(made === null ? [] : [words.assign(made, words.constant('bool', true))]),
+      ...sharing.join(call.mask, words),
+      words.when(sharing.isFirst(words), ofLanes ? [...first, ...noted] : first),
+      ...(ofLanes ? [] : noted),
       ...meet(),
     ];
   }
 
   /** How many threads arrive at a stage's mbarriers, u32. */
   #expected(
-    { pipeline, producers }: MakeCall,
-    { lowering, group, arrivals }: PipelineState,
+    { pipeline, producers, mask, agreed }: MakeCall,
+    { lowering, sharing, arrivals }: PipelineState,
     words: Words,
   ): { counting: Statement[]; full: Expression; empty: Expression } {
-    const size = groupSize(this.#frame, group);
+    const size = () => sharing.size(mask, words);
     const { partition } = this.#frame.program.pipelines[pipeline]!;
     if (partition === 'unified') {
-      const one = lowering === 'bulk' && arrivals !== 'threads' ? (arrivals === 'one' ? 1 : size / 32) : size;
-      return { counting: [], full: words.u32(one), empty: words.u32(size) };
+      const warps = words.u32(this.#frame.blockSize / 32);
+      const one =
+        lowering === 'bulk' && arrivals !== 'threads' ? (arrivals === 'one' ? words.u32(1) : warps) : size();
+      return { counting: [], full: one, empty: size() };
     }
     // One thread copies.
     if (lowering === 'roles') {
-      const consumers = words.binary('subtract', words.u32(size), words.convert(producers!, 'u32'));
+      const consumers = words.binary('subtract', size(), words.convert(producers!, 'u32'));
       return { counting: [], full: words.u32(1), empty: consumers };
+    }
+    const { group } = sharing;
+    if (group.kind === 'lanes') {
+      const full = words.convert(agreed!, 'u32');
+      return { counting: [], full, empty: words.binary('subtract', size(), full) };
     }
     const counted = this.#frame.variable('producers', 'u32');
     const full = words.read(counted, 'u32');
-    const empty = words.binary('subtract', words.u32(size), full);
+    const empty = words.binary('subtract', size(), full);
     if (partition === 'count')
       return { counting: [words.assign(counted, words.convert(producers!, 'u32'))], full, empty };
     const waiting = { verb: 'makePipeline', pipeline };
@@ -159,17 +158,20 @@ export class PipelineMaking {
 
   /** One thread makes all mbarriers. Those that were made before must be given up first. */
   #initialise(
-    { lowering, stages, full, empty, made }: PipelineState,
+    { lowering, stages, sharing, full, empty, made }: PipelineState,
     ofFull: Expression,
     ofEmpty: Expression,
     words: Words,
   ): Statement[] {
     const both =
       lowering === 'bulk' ? [[full, ofFull] as const] : [[full, ofFull] as const, [empty, ofEmpty] as const];
+    const at = (index: Expression) => ({ index, ...sharing.operand(words) });
     const discard = (index: Expression) =>
-      both.map(([mbarrier]) => words.core({ kind: 'mbarrierInvalidate', mbarrier, index }));
+      both.map(([mbarrier]) => words.core({ kind: 'mbarrierInvalidate', mbarrier, ...at(index) }));
     const init = (index: Expression) =>
-      both.map(([mbarrier, expected]) => words.core({ kind: 'mbarrierInit', mbarrier, index, expected }));
+      both.map(([mbarrier, expected]) =>
+        words.core({ kind: 'mbarrierInit', mbarrier, ...at(index), expected }),
+      );
     return [
       ...(made === null
         ? []

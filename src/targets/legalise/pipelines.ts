@@ -22,17 +22,14 @@ import type { Position } from './cursor.ts';
 import type { Decisions, Lowering } from './decisions.ts';
 import type { Frame } from './frame.ts';
 import type { Meetings } from './meetings.ts';
-import {
-  copiesInBulk,
-  instanceOf,
-  PipelineMaking,
-  type PipelineState,
-  pipelineStates,
-} from './pipeline-state.ts';
+import { copiesInBulk, PipelineMaking, type PipelineState, pipelineStates } from './pipeline-state.ts';
 import type { Words } from './words.ts';
 
 type PipelineCopy = Extract<Copy, { pipeline: number }>;
 type PipelineCall = Exclude<AnyPipelineCall, { intrinsic: 'memcpyAsync' }>;
+
+/** Who meets at the verbs of pipelines of all threads. */
+const ofBlock = { kind: 'block' } as const;
 
 /** More groups than this are not distinguished when a thread waits. */
 const mostGroups = 8;
@@ -89,7 +86,7 @@ export class PipelineLegaliser {
     const isOpen = words.compare('notEqual', words.read(bytes, 'u32'), words.u32(0));
     const closed = words.when(isOpen, [...this.#commit(commit, state, words), ...head.advance(words)]);
     const landed = Array.from({ length: stages }, (_, stage) =>
-      this.#await(full, head.last(words, stage), { intrinsic: 'consumerWait', pipeline }, words),
+      this.#await(state, full, head.last(words, stage), { intrinsic: 'consumerWait', pipeline }, words),
     );
     return [closed, ...landed];
   }
@@ -131,8 +128,7 @@ export class PipelineLegaliser {
   #acquire(call: StageCall, state: PipelineState, words: Words): Statement[] {
     if (state.lowering === 'thread') return [];
     // All threads have released, and so read, the stage that is filled next.
-    if (state.lowering === 'bulk' || state.lowering === 'groups')
-      return this.#meetings.sync(state.group, words);
+    if (state.lowering === 'bulk' || state.lowering === 'groups') return this.#meetings.sync(ofBlock, words);
     // A stage that was never filled counts as released.
     const { stage, parity, phase } = this.#headAt(call, words);
     const before = {
@@ -140,10 +136,11 @@ export class PipelineLegaliser {
       parity: words.binary('xor', parity, words.u32(1)),
       phase: words.binary('subtract', phase, words.constant('i32', 1)),
     };
-    return [this.#await(state.empty, before, call, words)];
+    return [this.#await(state, state.empty, before, call, words)];
   }
 
   #await(
+    { sharing }: PipelineState,
     mbarrier: number,
     { stage, parity, phase }: Position,
     call: Pick<PipelineCall, 'intrinsic' | 'pipeline'>,
@@ -157,15 +154,29 @@ export class PipelineLegaliser {
   ): Statement {
     const awaited = { by: 'parity', awaited: parity, phase } as const;
     const waiting = { verb: verbOf(call), pipeline: call.pipeline };
+    const at = { index: stage, ...sharing.operand(words) };
     return words.core(
-      { kind: 'mbarrierWait', mbarrier, index: stage, ...awaited, limit, until, converged, waiting },
+      { kind: 'mbarrierWait', mbarrier, ...at, ...awaited, limit, until, converged, waiting },
       result,
     );
   }
 
-  #arrive(mbarrier: number, stage: Expression, words: Words, bytes: Expression | null = null): Statement {
+  #arrive(
+    { sharing }: PipelineState,
+    mbarrier: number,
+    index: Expression,
+    words: Words,
+    bytes: Expression | null = null,
+  ): Statement {
     const plain = { count: null, drop: false, order: 'release' } as const;
-    return words.core({ kind: 'mbarrierArrive', mbarrier, index: stage, bytes, ...plain });
+    return words.core({
+      kind: 'mbarrierArrive',
+      mbarrier,
+      index,
+      ...sharing.operand(words),
+      bytes,
+      ...plain,
+    });
   }
 
   #commit(call: StageCall, state: PipelineState, words: Words): Statement[] {
@@ -184,6 +195,7 @@ export class PipelineLegaliser {
     }
     if (lowering === 'roles') {
       const arrival = this.#arrive(
+        state,
         full,
         this.#headAt(call, words).stage,
         words,
@@ -193,30 +205,32 @@ export class PipelineLegaliser {
     }
     const { stage } = this.#headAt(call, words);
     const afterCopies = (noIncrement: boolean) =>
-      words.core({ kind: 'mbarrierArriveAfterCopies', mbarrier: full, index: stage, noIncrement });
+      words.core({
+        kind: 'mbarrierArriveAfterCopies',
+        mbarrier: full,
+        index: stage,
+        ...state.sharing.operand(words),
+        noIncrement,
+      });
     if (this.#onlyAsynchronous(call.pipeline)) return [afterCopies(true)];
-    return [afterCopies(false), this.#arrive(full, stage, words)];
+    return [afterCopies(false), this.#arrive(state, full, stage, words)];
   }
 
   /** Arrivals at a stage that is filled by bulk copies; one of them expects their bytes. */
-  #arriveExpecting(
-    { arrivals, full }: PipelineState,
-    stage: Expression,
-    bytes: Expression,
-    words: Words,
-  ): Statement[] {
+  #arriveExpecting(state: PipelineState, stage: Expression, bytes: Expression, words: Words): Statement[] {
+    const { arrivals, full } = state;
     const none = words.u32(0);
     switch (arrivals) {
       case 'one':
-        return [this.#copier.run(words, [this.#arrive(full, stage, words, bytes)])];
+        return [this.#copier.run(words, [this.#arrive(state, full, stage, words, bytes)])];
       case 'warps': {
         const ofWarp = words.choose(words.read(this.#copier.warp!, 'bool'), bytes, none);
-        const arrival = this.#arrive(full, stage, words, ofWarp);
+        const arrival = this.#arrive(state, full, stage, words, ofWarp);
         return [words.sync({ kind: 'tile', size: 32 }), ...this.#copier.elected(words, [arrival])];
       }
       case 'threads': {
         const first = words.isFirst({ kind: 'block' });
-        return [this.#arrive(full, stage, words, words.choose(first, bytes, none))];
+        return [this.#arrive(state, full, stage, words, words.choose(first, bytes, none))];
       }
       default:
         return arrivals satisfies never;
@@ -231,17 +245,14 @@ export class PipelineLegaliser {
     return words.assign(filled, words.binary(operator, words.read(filled, 'u32'), words.u32(1)));
   }
 
-  #wait(
-    call: StageCall,
-    { lowering, stages, group, tail, full, filled }: PipelineState,
-    words: Words,
-  ): Statement[] {
+  #wait(call: StageCall, state: PipelineState, words: Words): Statement[] {
+    const { lowering, stages, tail, full, filled } = state;
     if (copiesInBulk(lowering) || lowering === 'barriers') {
       const converged = lowering !== 'barriers' && this.#frame.wholeWarps;
-      return [this.#await(full, tail!.position(words), call, words, { converged })];
+      return [this.#await(state, full, tail!.position(words), call, words, { converged })];
     }
     const distance = this.#decisions.schedule.distance.get(call);
-    const meeting = lowering === 'groups' ? this.#meetings.sync(group, words) : [];
+    const meeting = lowering === 'groups' ? this.#meetings.sync(ofBlock, words) : [];
     if (distance !== undefined)
       return [this.#waitForAllBut(words.u32(distance - 1), distance - 1, words), ...meeting];
     const later = words.binary('subtract', words.read(filled, 'u32'), words.u32(1));
@@ -273,19 +284,22 @@ export class PipelineLegaliser {
       const wait = this.#wait(withoutLimit(call), state, words);
       return result === null ? wait : [...wait, words.assign(result, words.constant('bool', true))];
     }
-    return [this.#await(state.full, state.tail!.position(words), call, words, { limit, until, result })];
+    return [
+      this.#await(state, state.full, state.tail!.position(words), call, words, { limit, until, result }),
+    ];
   }
 
-  #release({ lowering, tail, empty, filled }: PipelineState, words: Words, known: boolean): Statement[] {
+  #release(state: PipelineState, words: Words, known: boolean): Statement[] {
+    const { lowering, tail, empty, filled } = state;
     if (lowering === 'thread') return [];
     if (lowering === 'groups') return known ? [] : [this.#count(filled, 'subtract', words)];
     const advance = tail!.advance(words);
     if (lowering === 'bulk') return advance;
-    return [this.#arrive(empty, tail!.position(words).stage, words), ...advance];
+    return [this.#arrive(state, empty, tail!.position(words).stage, words), ...advance];
   }
 
   /** Counts the thread off, where somebody asks who is the last; that one knows what the others did before. */
-  #quit(result: number | null, { lowering, group, members }: PipelineState, words: Words): Statement[] {
+  #quit(result: number | null, { lowering, sharing, members }: PipelineState, words: Words): Statement[] {
     if (lowering === 'thread')
       return result === null ? [] : [words.assign(result, words.constant('bool', true))];
     if (members === null) return [];
@@ -297,7 +311,7 @@ export class PipelineLegaliser {
       intrinsic: 'atomic',
       operator: 'sub',
       array: members,
-      index: instanceOf(group, words),
+      index: sharing.instance(words),
       value: words.u32(1),
       compare: null,
       result: left,

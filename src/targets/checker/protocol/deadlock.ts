@@ -145,7 +145,7 @@ export class Deadlocks implements PartialObserver {
           !partitioned || handle.role === null || handle.role.name === role;
         const late = handles.filter((handle) => takesPart(handle) && done(handle) < enough);
         const makers = new Set(handles.map(({ thread }) => thread.rank));
-        const unmade = this.#absentFrom(rank, pipeline.declaration.group, (other) => makers.has(other));
+        const unmade = pipeline.members.filter((other) => !makers.has(other));
         return [...late.map(({ thread }) => thread.rank), ...unmade].sort((a, b) => a - b);
       }
       case 'sync':
@@ -157,10 +157,10 @@ export class Deadlocks implements PartialObserver {
           return own?.kind === 'sync' && isSameGroup(own.group, activity.group);
         });
       case 'make': {
-        const { declaration } = activity;
-        return this.#absentFrom(rank, declaration.group, (other) => {
+        const { declaration, members } = activity;
+        return members.filter((other) => {
           const own = this.#handles.activities.get(other);
-          return own?.kind === 'make' && own.declaration === declaration;
+          return !(own?.kind === 'make' && own.declaration === declaration);
         });
       }
       default:

@@ -6,7 +6,6 @@
 import type { Group } from '../../../compiler/ir.ts';
 import type { Pipeline } from '../../../compiler/ir-pipelines.ts';
 import type { Range } from '../../../diagnostics/source.ts';
-import { membership } from '../../interpreter/barrier.ts';
 import type { Block } from '../../interpreter/block.ts';
 import type { PendingCopy } from '../../interpreter/copies.ts';
 import type { MadePipeline, StageUse } from '../../interpreter/observer.ts';
@@ -38,15 +37,20 @@ export interface Handle {
 }
 
 /** The threads that share a pipeline when all have made it. */
-export function groupSize({ thread, pipeline }: Handle): number {
-  return membership(pipeline.declaration.group, thread.rank, thread.block.threads.length).size;
+export function groupSize({ pipeline }: Handle): number {
+  return pipeline.members.length;
 }
 
 /** What a thread waits for. */
 export type Activity =
   | { readonly kind: 'acquire' | 'wait'; readonly use: StageUse }
   | { readonly kind: 'sync'; readonly group: Group; readonly range: Range }
-  | { readonly kind: 'make'; readonly declaration: Pipeline; readonly range: Range };
+  | {
+      readonly kind: 'make';
+      readonly declaration: Pipeline;
+      readonly members: readonly number[];
+      readonly range: Range;
+    };
 
 /** The handles of a block's threads. */
 export class Handles implements PartialObserver {
@@ -90,9 +94,15 @@ export class Handles implements PartialObserver {
     this.returned.add(rank);
   }
 
-  makeBegan({ rank }: Thread, declaration: Pipeline, producers: boolean | number | null, range: Range): void {
+  makeBegan(
+    { rank }: Thread,
+    declaration: Pipeline,
+    producers: boolean | number | null,
+    members: readonly number[],
+    range: Range,
+  ): void {
     this.#makings.set(rank, producers);
-    this.activities.set(rank, { kind: 'make', declaration, range });
+    this.activities.set(rank, { kind: 'make', declaration, members, range });
   }
 
   made(thread: Thread, pipeline: MadePipeline, range: Range): void {

@@ -2,7 +2,6 @@
 
 import type { Pipeline } from '../../../compiler/ir-pipelines.ts';
 import type { Range } from '../../../diagnostics/source.ts';
-import { membership } from '../../interpreter/barrier.ts';
 import type { Block } from '../../interpreter/block.ts';
 import type { PartialObserver } from '../../interpreter/observers.ts';
 import type { Thread } from '../../interpreter/thread.ts';
@@ -32,11 +31,9 @@ export class Making implements PartialObserver {
   blockEnded(block: Block): void {
     for (const pipeline of new Set(this.#handles.all().map((handle) => handle.pipeline))) {
       const sharing = this.#handles.sharing(pipeline);
-      const [{ thread: maker, madeAt }] = sharing as [Handle];
+      const [{ madeAt }] = sharing as [Handle];
       const made = new Set(sharing.map(({ thread }) => thread.rank));
-      const missing = block.threads
-        .filter((thread) => inSameGroup(pipeline.declaration, thread, maker) && !made.has(thread.rank))
-        .map(({ rank }) => rank);
+      const missing = pipeline.members.filter((rank) => !made.has(rank));
       if (missing.length === 0) continue;
       const { name } = pipeline.declaration;
       this.#findings.report({
@@ -50,21 +47,32 @@ export class Making implements PartialObserver {
     }
   }
 
-  makeBegan(thread: Thread, declaration: Pipeline, producers: boolean | number | null, range: Range): void {
+  makeBegan(
+    thread: Thread,
+    declaration: Pipeline,
+    producers: boolean | number | null,
+    members: readonly number[],
+    range: Range,
+  ): void {
     if (declaration.scope === 'thread') return;
-    if (typeof producers === 'number') this.#sameCount(thread, declaration, producers, range);
-    this.#isFree(thread, declaration, range);
+    if (typeof producers === 'number') this.#sameCount(thread, declaration, producers, members, range);
+    this.#isFree(thread, declaration, members, range);
   }
 
-  #sameCount(thread: Thread, declaration: Pipeline, producers: number, range: Range): void {
+  #sameCount(
+    thread: Thread,
+    declaration: Pipeline,
+    producers: number,
+    members: readonly number[],
+    range: Range,
+  ): void {
     const { rank, block } = thread;
     const rounds = this.#rounds.get(declaration) ?? [];
     const round = (rounds[rank] ?? 0) + 1;
     rounds[rank] = round;
     this.#rounds.set(declaration, rounds);
     const { program } = block.launch;
-    const { index } = membership(declaration.group, rank, block.threads.length);
-    const key = `${program.pipelines.indexOf(declaration)}:${index}:${round}`;
+    const key = `${program.pipelines.indexOf(declaration)}:${members.join()}:${round}`;
     const first = this.#counts.get(key);
     if (first === undefined) this.#counts.set(key, { rank, producers });
     if (first === undefined || first.producers === producers) return;
@@ -82,16 +90,16 @@ export class Making implements PartialObserver {
    * The first thread of the group initialises the state. Whoever still has a pipeline over it then has
    * its barriers pulled from under it.
    */
-  #isFree(thread: Thread, declaration: Pipeline, range: Range): void {
+  #isFree(thread: Thread, declaration: Pipeline, members: readonly number[], range: Range): void {
     const { rank, block } = thread;
-    const initialises = membership(declaration.group, rank, block.threads.length).rank === 0;
+    const initialises = members[0] === rank;
     const owners = this.#handles
       .all()
       .filter(
         (handle) =>
           handle.quitAt === null &&
           isSameState(handle.pipeline.declaration, declaration) &&
-          (handle.thread === thread || (initialises && inSameGroup(declaration, handle.thread, thread))),
+          (handle.thread === thread || (initialises && handle.pipeline.members[0] === rank)),
       );
     const [first] = owners;
     if (first === undefined) return;
@@ -117,9 +125,4 @@ export class Making implements PartialObserver {
 
 function isSameState(a: Pipeline, b: Pipeline): boolean {
   return a.state === b.state;
-}
-
-function inSameGroup({ group }: Pipeline, a: Thread, b: Thread): boolean {
-  const size = a.block.threads.length;
-  return membership(group, a.rank, size).index === membership(group, b.rank, size).index;
 }

@@ -1,14 +1,16 @@
 // makePipeline: the threads of a group meet, and the first that goes on sets up what they share.
 //
 // Where threads have roles, they part before they meet, and producers are counted. Where each brings a count, it
-// notes it; all must have noted the same.
+// notes it; all must have noted the same. Lanes have met, and will again: they bring what they agreed on, and the lowest
+// of them sets up.
 
-import type { ArrayReference, Expression, Group, Statement } from '../../../compiler/ir.ts';
+import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
 import type { PipelineCall } from '../../../compiler/ir-pipelines.ts';
 import type { Frame } from '../frame.ts';
 import type { Words } from '../words.ts';
-import { groupSize, instanceOf, instances, sizeOf } from './groups.ts';
+import { groupSize } from './groups.ts';
 import { Meeting } from './meetings.ts';
+import type { Sharing } from './sharing.ts';
 
 type MakeCall = Extract<PipelineCall, { intrinsic: 'makePipeline' }>;
 
@@ -18,45 +20,50 @@ const noted = -(2 ** 63);
 export class Making {
   readonly #frame: Frame;
   readonly #pipeline: number;
-  readonly #group: Group;
-  readonly #meeting: Meeting;
-  /** How often a group has set it up. */
-  readonly #opened: ArrayReference;
+  readonly #sharing: Sharing;
+  /** Null for lanes. */
+  readonly #meeting: Meeting | null;
+  /** How often a group has set it up; null for lanes. */
+  readonly #opened: ArrayReference | null;
   /** How many producers a group has, and is about to have; null where all threads are. */
   readonly #producers: ArrayReference | null;
   readonly #brought: ArrayReference | null;
-  /** By rank, the count that a thread has noted. */
+  /** By rank, the count that a thread has noted; of lanes, those that two brought which do not agree. */
   readonly #notes: ArrayReference | null;
 
-  constructor(frame: Frame, pipeline: number) {
-    const { name, group, partition } = frame.program.pipelines[pipeline]!;
-    const groups = instances(frame, group);
+  constructor(frame: Frame, pipeline: number, sharing: Sharing) {
+    const { name, partition } = frame.program.pipelines[pipeline]!;
+    const { group, count: groups } = sharing;
     this.#frame = frame;
     this.#pipeline = pipeline;
-    this.#group = group;
-    this.#meeting = new Meeting(frame, `${name}.made`, group);
-    this.#opened = frame.counts(`${name}.opened`, 'i32', groups);
+    this.#sharing = sharing;
+    const ofLanes = group === null;
+    this.#meeting = ofLanes ? null : new Meeting(frame, `${name}.made`, group);
+    this.#opened = ofLanes ? null : frame.counts(`${name}.opened`, 'i32', groups);
     this.#producers = partition === 'unified' ? null : frame.counts(`${name}.producers`, 'i32', groups);
-    this.#brought = partition === 'role' ? frame.counts(`${name}.brought`, 'i32', groups) : null;
-    this.#notes = partition === 'count' ? frame.counts(`${name}.notes`, 'i64', frame.blockSize) : null;
+    const tellsRoles = partition === 'role' && !ofLanes;
+    this.#brought = tellsRoles ? frame.counts(`${name}.brought`, 'i32', groups) : null;
+    const notes = ofLanes ? 2 * frame.blockSize : frame.blockSize;
+    this.#notes = partition === 'count' ? frame.counts(`${name}.notes`, 'i64', notes) : null;
   }
 
   begin(words: Words): Statement[] {
-    return this.#meeting.begin(words);
+    return [...(this.#meeting?.begin(words) ?? []), ...this.#sharing.begin(words)];
   }
 
   leave(words: Words): Statement[] {
-    return this.#meeting.leave(words);
+    return this.#meeting?.leave(words) ?? [];
   }
 
   /** Whether the thread has made it. */
   isMade(words: Words): Expression {
-    return words.compare('notEqual', this.#meeting.times(words), words.constant('i32', 0));
+    const times = this.#meeting?.times(words) ?? this.#sharing.times(words);
+    return words.compare('notEqual', times, words.constant('i32', 0));
   }
 
   /** Threads of the group, an i32. */
   size(words: Words): Expression {
-    return sizeOf(this.#frame, this.#group, words);
+    return this.#sharing.size(words);
   }
 
   producers(words: Words): Expression {
@@ -70,24 +77,72 @@ export class Making {
 
   /** `setUp` is done for the group by the first that goes on; `enter` by each thread that has a role. */
   make(
-    { producers }: MakeCall,
+    call: MakeCall,
     enter: (role: 'producer' | 'consumer') => Statement[],
     setUp: readonly Statement[],
     words: Words,
   ): Statement[] {
+    const [meeting, opened] = [this.#meeting, this.#opened];
+    if (meeting === null || opened === null) return this.#makeOfLanes(call, enter, setUp, words);
     const waiting = { verb: 'makePipeline', pipeline: this.#pipeline };
-    const times = () => this.#meeting.times(words);
-    const isFirst = words.compare('notEqual', this.#word(this.#opened, words), times());
+    const times = () => meeting.times(words);
+    const isFirst = words.compare('notEqual', this.#word(opened, words), times());
     return [
-      ...this.#bring(producers, enter, words),
-      ...this.#meeting.arrive(words),
-      this.#meeting.wait(waiting, words),
-      words.when(isFirst, [
-        words.store(this.#opened, this.#at(words), times()),
-        ...setUp,
-        ...this.#count(words),
-      ]),
+      ...this.#bring(call.producers, enter, words),
+      ...meeting.arrive(words),
+      meeting.wait(waiting, words),
+      words.when(isFirst, [words.store(opened, this.#at(words), times()), ...setUp, ...this.#count(words)]),
     ];
+  }
+
+  #makeOfLanes(
+    { producers, mask, agreed }: MakeCall,
+    enter: (role: 'producer' | 'consumer') => Statement[],
+    setUp: readonly Statement[],
+    words: Words,
+  ): Statement[] {
+    const isRole = producers?.type === 'bool';
+    const parted = isRole ? [words.when(producers, enter('producer'), enter('consumer'))] : [];
+    const wide = this.#producers === null ? null : this.#frame.variable('producers', 'i64');
+    const counted = wide === null ? [] : [words.assign(wide, words.convert(agreed!, 'i64'))];
+    const count =
+      wide === null
+        ? []
+        : [
+            ...this.#refuseOneSided(wide, words),
+            this.#store(this.#producers!, words.read(wide, 'i64'), words),
+          ];
+    const differing = this.#notes === null ? [] : this.#refuseOther(producers!, agreed!, words);
+    return [
+      ...this.#sharing.join(mask, words),
+      ...parted,
+      ...differing,
+      ...counted,
+      words.when(this.#sharing.isFirst(words), [...setUp, ...count]),
+    ];
+  }
+
+  /** A lane that brings another count than the lowest one notes both, and stops. */
+  #refuseOther(own: Expression, agreed: Expression, words: Words): Statement[] {
+    const notes = this.#notes!;
+    const place = (which: number) => {
+      const first = words.binary('multiply', words.threadRank, words.index(2));
+      return which === 0 ? first : words.binary('add', first, words.index(which));
+    };
+    const note = (which: number, count: Expression) =>
+      words.store(
+        notes,
+        place(which),
+        words.binary('xor', words.convert(count, 'i64'), words.constant('i64', noted)),
+      );
+    const stop = words.core({
+      kind: 'countsDiffer',
+      pipeline: this.#pipeline,
+      array: notes,
+      index: place(0),
+      threads: words.constant('i32', 2),
+    });
+    return [words.when(words.compare('notEqual', own, agreed), [note(0, agreed), note(1, own), stop])];
   }
 
   #bring(
@@ -117,10 +172,25 @@ export class Making {
     const producers = this.#producers;
     if (producers === null) return [];
     const counted = this.#frame.variable('producers', 'i64');
+    const brought = this.#brought;
+    const read =
+      brought === null
+        ? this.#agree(counted, words)
+        : [
+            words.assign(counted, words.convert(this.#word(brought, words), 'i64')),
+            words.store(brought, this.#at(words), words.constant('i32', 0)),
+          ];
+    return [
+      ...read,
+      ...this.#refuseOneSided(counted, words),
+      this.#store(producers, words.read(counted, 'i64'), words),
+    ];
+  }
+
+  #refuseOneSided(counted: number, words: Words): Statement[] {
     const value = () => words.read(counted, 'i64');
-    const wide = (count: number) => words.constant('i64', count);
     const others = words.convert(words.binary('subtract', this.size(words), words.constant('i32', 1)), 'i64');
-    const before = words.binary('subtract', value(), wide(1));
+    const before = words.binary('subtract', value(), words.constant('i64', 1));
     const isOneSided = words.compare(
       'greaterEqual',
       words.convert(before, 'u64'),
@@ -132,19 +202,11 @@ export class Making {
       producers: value(),
       threads: this.size(words),
     });
-    const brought = this.#brought;
-    const read =
-      brought === null
-        ? this.#agree(counted, words)
-        : [
-            words.assign(counted, words.convert(this.#word(brought, words), 'i64')),
-            words.store(brought, this.#at(words), words.constant('i32', 0)),
-          ];
-    return [
-      ...read,
-      words.when(isOneSided, [stop]),
-      words.store(producers, this.#at(words), words.convert(value(), 'i32')),
-    ];
+    return [words.when(isOneSided, [stop])];
+  }
+
+  #store(array: ArrayReference, value: Expression, words: Words): Statement {
+    return words.store(array, this.#at(words), words.convert(value, 'i32'));
   }
 
   /** Reads what was noted, and leaves no note behind. */
@@ -160,7 +222,7 @@ export class Making {
     const at = () => words.read(rank!, indexType);
     const note = () => words.load(notes, at(), 'i64');
     const first = () =>
-      words.binary('multiply', this.#at(words), words.index(groupSize(this.#frame, this.#group)));
+      words.binary('multiply', this.#at(words), words.index(groupSize(this.#frame, this.#sharing.group!)));
     const known = () => words.read(agreed, 'i64');
     const forEachNote = (body: readonly Statement[]) => [
       words.assign(rank!, first()),
@@ -197,6 +259,6 @@ export class Making {
   }
 
   #at(words: Words): Expression {
-    return instanceOf(this.#frame, this.#group, words);
+    return this.#sharing.instance(words);
   }
 }

@@ -9,7 +9,7 @@
 // - A variable that may be read before it is assigned is assigned its zero at the beginning.
 
 import { zeroOf } from '../../../compiler/arithmetic.ts';
-import type { Call, Expression, Group, Program, Statement } from '../../../compiler/ir.ts';
+import type { Call, Expression, Program, SharingGroup, Statement } from '../../../compiler/ir.ts';
 import { isStageCall, isTimedWait, type TimedWait, withoutLimit } from '../../../compiler/ir-pipelines.ts';
 import { analyseLiveness, has } from '../../analysis/liveness.ts';
 import { replaceCalls } from '../../analysis/map.ts';
@@ -127,7 +127,7 @@ class Preparation {
   }
 
   /** Whether a thread is the last of its group. */
-  #isLast(group: Group, words: Words): Expression {
+  #isLast(group: SharingGroup, words: Words): Expression {
     const always = words.constant('bool', true);
     const isAt = (rank: Expression, last: number) => words.compare('equal', rank, words.index(last));
     const lastOfBlock = isAt(words.threadRank, this.#frame.blockSize - 1);

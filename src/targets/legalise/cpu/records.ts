@@ -5,15 +5,15 @@
 // in its phase, at the word of those that are awaited, which only arrivals and the beginning of a phase change. What a
 // thread waits for it keeps in variables of its own.
 
-import type { ArrayReference, Expression, Group, Statement } from '../../../compiler/ir.ts';
+import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
 import { type Barrier, type BarrierCall, mostArrivals } from '../../../compiler/ir-barriers.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { forEachIndex } from '../barriers.ts';
 import type { Frame } from '../frame.ts';
 import type { Words } from '../words.ts';
 import { BarrierChecks, type IndexedCall, type WaitCall } from './barrier-checks.ts';
-import { instanceOf, instances, sizeOf } from './groups.ts';
 import { Meeting } from './meetings.ts';
+import { Sharing } from './sharing.ts';
 
 type MakeCall = Extract<BarrierCall, { intrinsic: 'makeBarrier' }>;
 type ArriveCall = Extract<BarrierCall, { intrinsic: 'barrierArrive' }>;
@@ -25,10 +25,13 @@ export class BarrierRecords {
   readonly #frame: Frame;
   readonly #id: number;
   readonly #declaration: Barrier;
-  readonly #group: Group;
+  readonly #sharing: Sharing;
   readonly #checks: BarrierChecks;
-  readonly #meeting: Meeting;
+  /** Null for lanes, which meet by syncs of their own. */
+  readonly #meeting: Meeting | null;
   readonly #surelyMade: boolean;
+  /** Of lanes that have made it: how many have returned; null for others. */
+  readonly #gone: ArrayReference | null;
   /** What the threads of a group want a phase to expect, and how often the group has set its barriers up. */
   readonly #proposed: ArrayReference;
   readonly #opened: ArrayReference;
@@ -41,14 +44,16 @@ export class BarrierRecords {
   constructor(frame: Frame, id: number, surelyMade: boolean) {
     const declaration = frame.program.barriers[id]!;
     const { name, group, count } = declaration;
-    const groups = instances(frame, group);
+    const sharing = new Sharing(frame, name, group);
+    const groups = sharing.count;
     const words = (what: string, each: number) => frame.counts(`${name}.${what}`, 'i32', groups * each);
     this.#frame = frame;
     this.#id = id;
     this.#declaration = declaration;
-    this.#group = group;
+    this.#sharing = sharing;
     this.#checks = new BarrierChecks(frame, id);
-    this.#meeting = new Meeting(frame, `${name}.made`, group);
+    this.#meeting = sharing.group === null ? null : new Meeting(frame, `${name}.made`, sharing.group);
+    this.#gone = sharing.group === null ? words('gone', 1) : null;
     this.#surelyMade = surelyMade;
     this.#proposed = words('proposed', 1);
     this.#opened = words('opened', 1);
@@ -59,11 +64,14 @@ export class BarrierRecords {
   }
 
   begin(words: Words): Statement[] {
-    return this.#meeting.begin(words);
+    return [...(this.#meeting?.begin(words) ?? []), ...this.#sharing.begin(words)];
   }
 
   leave(words: Words): Statement[] {
-    return this.#meeting.leave(words);
+    const gone = this.#gone;
+    if (gone === null) return this.#meeting!.leave(words);
+    const made = words.compare('notEqual', this.#sharing.times(words), words.constant('i32', 0));
+    return [words.when(made, [this.#sharing.post(gone, this.#sharing.instance(words), 1, words)])];
   }
 
   lower(call: BarrierCall, words: Words): Statement[] {
@@ -89,32 +97,63 @@ export class BarrierRecords {
   #presence(call: IndexedCall, words: Words): Statement[] {
     const isMissing = this.#surelyMade
       ? null
-      : words.compare('equal', this.#meeting.times(words), words.constant('i32', 0));
+      : words.compare(
+          'equal',
+          this.#meeting?.times(words) ?? this.#sharing.times(words),
+          words.constant('i32', 0),
+        );
     return this.#checks.presence(call, isMissing, words);
   }
 
   /** The group meets, and the first that goes on sets the barriers up. */
-  #make({ expected }: MakeCall, words: Words): Statement[] {
+  #make(call: MakeCall, words: Words): Statement[] {
+    const { expected } = call;
+    const meeting = this.#meeting;
     const zero = () => words.constant('i32', 0);
-    const at = () => instanceOf(this.#frame, this.#group, words);
-    const times = () => this.#meeting.times(words);
+    const at = () => this.#sharing.instance(words);
     const initial = this.#frame.variable('expected', 'i32');
     const setUp = (index: Expression) => [
       words.store(this.#over, this.#slot(index, words), zero()),
       words.store(this.#pending, this.#slot(index, words), words.read(initial, 'i32')),
       words.store(this.#expected, this.#slot(index, words), words.read(initial, 'i32')),
     ];
-    const wanted =
-      expected === null ? sizeOf(this.#frame, this.#group, words) : words.load(this.#proposed, at(), 'i32');
+    const setUpAll = () => forEachIndex(this.#frame, this.#declaration.count ?? 1, setUp, words);
+    if (meeting === null) {
+      const agreed = call.agreed ?? null;
+      const size = this.#sharing.size(words);
+      return [
+        ...this.#sharing.join(call.mask, words),
+        ...(expected === null || agreed === null ? [] : this.#refuseOther(expected, agreed, words)),
+        words.when(this.#sharing.isFirst(words), [
+          words.store(this.#gone!, at(), zero()),
+          words.assign(initial, agreed === null ? size : words.convert(agreed, 'i32')),
+          ...setUpAll(),
+        ]),
+      ];
+    }
+    const times = () => meeting.times(words);
+    const wanted = expected === null ? this.#sharing.size(words) : words.load(this.#proposed, at(), 'i32');
     return [
       ...(expected === null ? [] : this.#propose(expected, words)),
-      ...this.#meeting.arrive(words),
-      this.#meeting.wait({ verb: 'makeBarrier', barrier: this.#id }, words),
+      ...meeting.arrive(words),
+      meeting.wait({ verb: 'makeBarrier', barrier: this.#id }, words),
       words.when(words.compare('notEqual', words.load(this.#opened, at(), 'i32'), times()), [
         words.store(this.#opened, at(), times()),
         words.assign(initial, wanted),
         words.store(this.#proposed, at(), zero()),
-        ...forEachIndex(this.#frame, this.#declaration.count ?? 1, setUp, words),
+        ...setUpAll(),
+      ]),
+    ];
+  }
+
+  /** Lanes that do not expect what the lowest of them does. */
+  #refuseOther(expected: Expression, agreed: Expression, words: Words): Statement[] {
+    const zero = words.constant('i32', 0);
+    const isWrong = this.#isNotWithin(expected, words.index(mostArrivals), words);
+    return [
+      words.when(isWrong, [this.#checks.misused('wrongExpected', zero, [expected], words)]),
+      words.when(words.compare('notEqual', expected, agreed), [
+        this.#checks.misused('differentExpected', zero, [agreed, expected], words),
       ]),
     ];
   }
@@ -122,7 +161,7 @@ export class BarrierRecords {
   /** Before a thread meets the others: all must expect the same. */
   #propose(expected: Expression, words: Words): Statement[] {
     const zero = () => words.constant('i32', 0);
-    const at = () => instanceOf(this.#frame, this.#group, words);
+    const at = () => this.#sharing.instance(words);
     const proposed = () => words.load(this.#proposed, at(), 'i32');
     const variable = this.#frame.variable('proposed', words.indexType);
     const given = () => words.read(variable, words.indexType);
@@ -234,7 +273,10 @@ export class BarrierRecords {
         place: words.convert(index, 'i32'),
         arrived: words.binary('subtract', load(this.#expected), load(this.#pending)),
         expected: load(this.#expected),
-        left: this.#meeting.gone(words),
+        left:
+          this.#gone === null
+            ? this.#meeting!.gone(words)
+            : words.load(this.#gone, this.#sharing.instance(words), 'i32'),
       },
       result,
     );
@@ -254,10 +296,10 @@ export class BarrierRecords {
 
   /** Where the words of a barrier of the thread's group are. */
   #slot(index: Expression, words: Words): Expression {
-    if (instances(this.#frame, this.#group) === 1) return index;
+    if (this.#sharing.count === 1) return index;
     const first = words.binary(
       'multiply',
-      instanceOf(this.#frame, this.#group, words),
+      this.#sharing.instance(words),
       words.index(this.#declaration.count ?? 1),
     );
     return words.binary('add', first, index);

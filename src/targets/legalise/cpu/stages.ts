@@ -5,7 +5,7 @@
 // stage before. A stage is there for the n-th use when its producers have committed it n times each, and may be
 // filled again when its consumers have released it as often. No count is set back before the pipeline is made again.
 
-import type { ArrayReference, Expression, Group, Statement } from '../../../compiler/ir.ts';
+import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
 import {
   isTimedWait,
   type Pipeline,
@@ -19,8 +19,8 @@ import { pipelineStates } from '../../pipeline-misuse.ts';
 import { forEachIndex } from '../barriers.ts';
 import type { Frame } from '../frame.ts';
 import type { Words } from '../words.ts';
-import { instanceOf, instances } from './groups.ts';
 import { Making } from './making.ts';
+import { Sharing } from './sharing.ts';
 
 /** What a thread waits for by itself alone is over when it begins. */
 export type StagesCall = Exclude<PipelineCall, { prior: number }>;
@@ -37,7 +37,7 @@ interface Cursor {
 export class Stages {
   readonly #frame: Frame;
   readonly #declaration: Pipeline;
-  readonly #group: Group;
+  readonly #sharing: Sharing;
   readonly #making: Making;
   readonly #head: Cursor;
   readonly #tail: Cursor;
@@ -51,7 +51,8 @@ export class Stages {
   constructor(frame: Frame, id: number, given: { surelyMade: boolean; asksForLast: boolean }) {
     const declaration = frame.program.pipelines[id]!;
     const { name, group, stages, partition } = declaration;
-    const groups = instances(frame, group);
+    const sharing = new Sharing(frame, name, group);
+    const groups = sharing.count;
     const cursor = (what: string, done: string): Cursor => ({
       stage: frame.variable(`${name}.${what}`, 'i32'),
       use: frame.variable(`${name}.${what}.use`, 'i32'),
@@ -59,8 +60,8 @@ export class Stages {
     });
     this.#frame = frame;
     this.#declaration = declaration;
-    this.#group = group;
-    this.#making = new Making(frame, id);
+    this.#sharing = sharing;
+    this.#making = new Making(frame, id, sharing);
     this.#head = cursor('head', 'produced');
     this.#tail = cursor('tail', 'consumed');
     const asks = given.asksForLast || partition === 'role' || !given.surelyMade;
@@ -140,7 +141,7 @@ export class Stages {
     const { stages } = this.#declaration;
     const clear = (index: Expression) =>
       [this.#head, this.#tail].map(({ done }) => words.store(done, this.#at(index, words), zero()));
-    const at = () => instanceOf(this.#frame, this.#group, words);
+    const at = () => this.#sharing.instance(words);
     const setUp = [
       ...forEachIndex(this.#frame, stages, clear, words),
       words.store(this.#returned, at(), zero()),
@@ -184,7 +185,7 @@ export class Stages {
         place: words.read(stage, 'i32'),
         arrived: words.binary('remainder', count(), expected()),
         expected: expected(),
-        left: words.load(this.#returned, instanceOf(this.#frame, this.#group, words), 'i32'),
+        left: words.load(this.#returned, this.#sharing.instance(words), 'i32'),
       },
       result,
     );
@@ -198,7 +199,7 @@ export class Stages {
     const index = this.#at(words.convert(read(stage), words.indexType), words);
     const isLast = words.compare('equal', read(stage), words.constant('i32', this.#declaration.stages));
     return [
-      words.core({ kind: 'post', array: done, index, by: words.constant('i32', 1), phase: read(use) }),
+      this.#sharing.post(done, index, 1, words, { phase: read(use) }),
       next(stage),
       words.when(isLast, [words.assign(stage, words.constant('i32', 0)), next(use)]),
     ];
@@ -219,16 +220,15 @@ export class Stages {
   }
 
   #add(array: ArrayReference, by: number, words: Words, result: number | null = null): Statement {
-    const index = instanceOf(this.#frame, this.#group, words);
-    return words.core({ kind: 'post', array, index, by: words.constant('i32', by), phase: null }, result);
+    return this.#sharing.post(array, this.#sharing.instance(words), by, words, { result });
   }
 
   /** The index of a stage's word: those of a group lie one after the other. */
   #at(stage: Expression, words: Words): Expression {
-    if (instances(this.#frame, this.#group) === 1) return stage;
+    if (this.#sharing.count === 1) return stage;
     const first = words.binary(
       'multiply',
-      instanceOf(this.#frame, this.#group, words),
+      this.#sharing.instance(words),
       words.index(this.#declaration.stages),
     );
     return words.binary('add', first, stage);

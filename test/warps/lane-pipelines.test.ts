@@ -1,0 +1,110 @@
+// Pipelines and barriers of any lanes: right for random groups on every target and under every delivery, clean under the
+// checker.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { check } from 'warpstage/check';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
+import * as kernels from './lane-pipeline-kernels.ts';
+import { outputOf } from './support.ts';
+
+sayWithoutGpu();
+
+const { batches } = kernels;
+const someLabels = fc
+  .array(fc.array(fc.integer({ min: 0, max: 7 }), { minLength: 32, maxLength: 32 }), {
+    minLength: 1,
+    maxLength: 2,
+  })
+  .map((warps) => warps.flat());
+
+const inputs = (labels: readonly number[]) => ({
+  labels: Int32Array.from(labels),
+  x: Int32Array.from({ length: 64 * batches }, (_, n) => 1000 + ((n * 7919) % 997)),
+  out: new Int32Array(labels.length),
+});
+
+/** The ranks of a thread's group, from the lowest: those of its warp that bring the same. */
+const groupOf = (bring: (rank: number) => number, rank: number, threads: number) =>
+  Array.from({ length: threads }, (_, n) => n).filter(
+    (n) => n >> 5 === rank >> 5 && bring(n) === bring(rank),
+  );
+
+/** What a thread sums up of its batches, where another lane of its group gives what it reads. */
+function sums(labels: readonly number[], source: (group: readonly number[], rank: number) => number | null) {
+  const { x } = inputs(labels);
+  return labels.map((_, t) => {
+    const group = groupOf((n) => labels[n]!, t, labels.length);
+    const from = source(group, group.indexOf(t));
+    if (from === null) return -1;
+    const start = source === ofProducer ? -1 : 0;
+    return Array.from({ length: batches }, (_, b) => b).reduce(
+      (sum, b) => (sum * 3 + x[64 * b + group[from]!]!) | 0,
+      start,
+    );
+  });
+}
+
+const ofNext = (group: readonly number[], rank: number) => (rank + 1) % group.length;
+const ofLowest = () => 0;
+function ofProducer(group: readonly number[], rank: number): number | null {
+  const half = Math.trunc(group.length / 2);
+  return half === 0 || rank < half ? null : rank % half;
+}
+
+const cases = [
+  ['a pipeline of all', kernels.unified, ofNext, {}],
+  ['a pipeline with roles', kernels.roles, ofProducer, { byRole: true }],
+  ['a pipeline with a number of producers', kernels.roles, ofProducer, { byRole: false }],
+  ['a pipeline that is made again', kernels.again, ofNext, {}],
+  ['a barrier', kernels.barriers, ofNext, {}],
+  ['arrays of barriers', kernels.barrierArrays, ofLowest, {}],
+] as const;
+
+describe.each(cases)('%s', (_, kernel, source, constants) => {
+  test('gives right results for any labels', () => {
+    fc.assert(
+      fc.property(someLabels, (labels) => {
+        const given = { grid: 1, block: labels.length, arguments: { ...inputs(labels), ...constants } };
+        expect(outputOf(kernel, given, 'states')).toEqual(sums(labels, source));
+      }),
+      { numRuns: 2 },
+    );
+  });
+
+  test('is clean', () => {
+    const labels = Array.from({ length: 64 }, (_, t) => (t * 7) % 5);
+    const report = check(kernel, { grid: 1, block: 64, arguments: { ...inputs(labels), ...constants } });
+    expect(report.findings).toEqual([]);
+  });
+});
+
+test('groups that change from turn to turn make theirs anew, and one of each quits last', () => {
+  fc.assert(
+    fc.property(someLabels, (labels) => {
+      const { x } = inputs(labels);
+      const last = new Int32Array(3 * labels.length);
+      const right = labels.map((_, t) =>
+        [0, 1, 2].reduce((sum, turn) => {
+          const group = groupOf((n) => (labels[n]! >> turn) & 1, t, labels.length);
+          if (group[0] === t) last[3 * t + turn] = 1;
+          return sum * 3 + x[64 * turn + group[ofNext(group, group.indexOf(t))]!]!;
+        }, 0),
+      );
+      const given = {
+        grid: 1,
+        block: labels.length,
+        arguments: { ...inputs(labels), last: new Int32Array(last.length) },
+      };
+      expect(outputOf(kernels.remade, given, 'states')).toEqual(right);
+      expect(outputOf(kernels.remade, given, 'states', 'last')).toEqual([...last]);
+    }),
+    { numRuns: 2 },
+  );
+});
+
+test('the lanes that happen to be there share one', () => {
+  const x = Int32Array.from({ length: 40 }, (_, n) => 7 * n + 1);
+  const given = { grid: 1, block: 40, arguments: { x, out: new Int32Array(40).fill(9) } };
+  expect(outputOf(kernels.coalesced, given, 'states')).toEqual([...x.keys()].map((t) => (t % 3 > 0 ? 0 : 9)));
+});
