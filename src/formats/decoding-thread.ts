@@ -8,17 +8,13 @@ import { openBytes } from './bytes.ts';
 import type { Format } from './format.ts';
 import { openContents, sourceOf } from './open-file.ts';
 import type { Source } from './source.ts';
-import {
-  type DecodingAnswer,
-  type DecodingRequest,
-  type DecodingTask,
-  threadReady,
-} from './threaded-source.ts';
+// Types alone: what that file loads besides, this thread need not.
+import type { DecodingAnswer, DecodingRequest, DecodingTask, ThreadReady } from './threaded-source.ts';
 
 const { module, format: name, path, dtype, wanted } = workerData as DecodingTask;
 const source = open();
 // An error is the answer to the first request.
-source.catch(() => {}).finally(() => parentPort!.postMessage(threadReady));
+source.catch(() => {}).finally(() => parentPort!.postMessage('ready' satisfies ThreadReady));
 const Elements: new (buffer: SharedArrayBuffer, byteOffset: number, length: number) => TypedArray =
   hostArrays[wanted.element];
 

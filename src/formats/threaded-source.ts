@@ -37,7 +37,7 @@ export type DecodingRequest =
 export type DecodingAnswer = { readonly read: number } | { readonly issues: readonly Issue[] };
 
 /** What it says first, when it has opened the file, or could not: then the first answer tells why. */
-export const threadReady = 'ready';
+export type ThreadReady = 'ready';
 
 /** Milliseconds that a thread takes to start. */
 const usualPatience = 50;
@@ -97,8 +97,8 @@ export class ThreadedSource implements Source {
     this.#patience = patience;
     this.#start = () => {
       const worker = new Worker(thread, { workerData: task });
-      worker.on('message', (answer: DecodingAnswer | typeof threadReady) => {
-        if (answer === threadReady) this.#isReady = true;
+      worker.on('message', (answer: DecodingAnswer | ThreadReady) => {
+        if (answer === 'ready') this.#isReady = true;
         else this.#settle?.(answer);
       });
       worker.on('error', (error) => this.#fail(error));
