@@ -128,8 +128,8 @@ export const mutations = [
     },
     {
       name: 'a commit and a release publish nothing',
-      from: "by: words.constant('i32', 1), phase: read(use) }),",
-      to: "by: words.constant('i32', 1), phase: null }),",
+      from: 'this.#sharing.post(done, index, 1, words, { phase: read(use) }),',
+      to: 'this.#sharing.post(done, index, 1, words, { phase: null }),',
       why: 'who waits for a stage knows nothing of it',
     },
     {
@@ -199,7 +199,7 @@ export const mutations = [
     },
     {
       name: 'who comes later sets up again',
-      from: 'words.store(this.#opened, this.#at(words), times()),',
+      from: 'words.store(opened, this.#at(words), times()),',
       to: '',
       why: 'what was counted in the meantime is lost',
     },
@@ -211,7 +211,7 @@ export const mutations = [
     },
     {
       name: 'nobody waits for the others to make it',
-      from: 'this.#meeting.wait(waiting, words),',
+      from: 'meeting.wait(waiting, words),',
       to: '',
       why: 'a thread sets up what another still uses',
     },

@@ -15,19 +15,19 @@ export const mutations = [
     },
     {
       name: 'threads do not meet before a stage is filled again',
-      from: 'return this.#meetings.sync(state.group, words);\n    // A stage that was never',
+      from: 'return this.#meetings.sync(ofBlock, words);\n    // A stage that was never',
       to: 'return [];\n    // A stage that was never',
       why: 'a fast thread overwrites what a slow one still reads',
     },
     {
       name: 'commits of copies by threads count twice',
       from: 'if (this.#onlyAsynchronous(call.pipeline)) return [afterCopies(true)];',
-      to: 'if (this.#onlyAsynchronous(call.pipeline)) return [afterCopies(true), this.#arrive(full, stage, words)];',
+      to: 'if (this.#onlyAsynchronous(call.pipeline)) return [afterCopies(true), this.#arrive(state, full, stage, words)];',
       why: 'phases end when half of the threads have committed',
     },
     {
       name: 'commits order copies alone',
-      from: 'return [afterCopies(false), this.#arrive(full, stage, words)];',
+      from: 'return [afterCopies(false), this.#arrive(state, full, stage, words)];',
       to: 'return [afterCopies(true)];',
       why: 'what a producer stored before its commit is not seen by the consumer',
     },
@@ -51,8 +51,8 @@ export const mutations = [
     },
     {
       name: 'no thread expects the bytes of the copies',
-      from: 'return [this.#arrive(full, stage, words, words.choose(first, bytes, none))];',
-      to: 'return [this.#arrive(full, stage, words, none)];',
+      from: 'return [this.#arrive(state, full, stage, words, words.choose(first, bytes, none))];',
+      to: 'return [this.#arrive(state, full, stage, words, none)];',
       why: 'a phase ends before its bytes have come',
     },
     {
@@ -69,7 +69,7 @@ export const mutations = [
     },
     {
       name: 'threads do not meet after a wait for their groups',
-      from: "const meeting = lowering === 'groups' ? this.#meetings.sync(group, words) : [];",
+      from: "const meeting = lowering === 'groups' ? this.#meetings.sync(ofBlock, words) : [];",
       to: 'const meeting: Statement[] = [];',
       why: 'a thread reads what another has not copied yet',
     },
@@ -82,14 +82,14 @@ export const mutations = [
     },
     {
       name: 'a release arrives nowhere',
-      from: 'return [this.#arrive(empty, tail!.position(words).stage, words), ...advance];',
+      from: 'return [this.#arrive(state, empty, tail!.position(words).stage, words), ...advance];',
       to: 'return advance;',
       why: 'producers with roles wait for ever for the first stage that is used again',
     },
     {
       name: 'a release arrives at the next stage',
-      from: 'return [this.#arrive(empty, tail!.position(words).stage, words), ...advance];',
-      to: 'return [...advance, this.#arrive(empty, tail!.position(words).stage, words)];',
+      from: 'return [this.#arrive(state, empty, tail!.position(words).stage, words), ...advance];',
+      to: 'return [...advance, this.#arrive(state, empty, tail!.position(words).stage, words)];',
       why: 'a stage that is read is given to the producer, and the one that was read is not',
     },
     {
@@ -169,8 +169,8 @@ export const mutations = [
     },
     {
       name: 'a block of one warp too few arrives',
-      from: "(arrivals === 'one' ? 1 : size / 32)",
-      to: "(arrivals === 'one' ? 1 : size / 32 - 1)",
+      from: 'const warps = words.u32(this.#frame.blockSize / 32);',
+      to: 'const warps = words.u32(this.#frame.blockSize / 32 - 1);',
       why: 'phases end before the last warp has arrived',
     },
     {
@@ -181,14 +181,14 @@ export const mutations = [
     },
     {
       name: 'empty stages expect all threads',
-      from: "const empty = words.binary('subtract', words.u32(size), full);",
-      to: 'const empty = words.u32(size);',
+      from: "const empty = words.binary('subtract', size(), full);",
+      to: 'const empty = size();',
       why: 'producers wait for releases of their own, which never come',
     },
     {
       name: 'a pipeline is used before its mbarriers are made',
-      from: "...(made === null ? [] : [words.assign(made, words.constant('bool', true))]),\n      ...meet(),",
-      to: "...(made === null ? [] : [words.assign(made, words.constant('bool', true))]),",
+      from: '...(ofLanes ? [] : noted),\n      ...meet(),',
+      to: '...(ofLanes ? [] : noted),',
       why: 'a fast thread arrives at an mbarrier that the first one has not made yet',
     },
     {
