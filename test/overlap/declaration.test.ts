@@ -34,6 +34,18 @@ test('a whole declaration is accepted', () => {
   expect(job({ ...whole, name: 'mine' } as never).name).toBe('mine');
 });
 
+test('an array of several dimensions is refused, with what to declare and to write in the kernel', () => {
+  const image = kernel({ y: 'f32[]', image: 'readonly f32[][]' }, () => {});
+  expect(
+    issuesOf(() => job({ kernel: image, inputs: { image: {} }, outputs: { y: {} } } as never)),
+  ).toMatchObject([
+    {
+      message: expect.stringContaining('has 2 dimensions, and jobs stream rows one after the other'),
+      hint: "declare it as 'readonly f32[]', and shape it in the kernel: image.shaped([rows, width])",
+    },
+  ]);
+});
+
 describe('the wrong field is named', () => {
   test.each([
     [{ kernel: 3 }, 'kernel of the job must be a kernel, and is 3', 'make it with kernel({ … }, …)'],

@@ -14,7 +14,6 @@ export const unread: readonly string[] = [
   'compile it on the device that is to launch it: device\\.compile\\(source, \\{ name, schema \\}\\)',
   "convert it first: numpy\\.save\\('x\\.npy', x\\.astype\\('<f4'\\)\\)",
   'declare a small launch beside the kernel: `export const checks = \\[checkCase\\([^\\n]*?, \\{ grid: 2, block: 64, arguments: \\{ … \\} \\}\\)\\]`, with checkCase of warpstage/check',
-  "declare it as '[^\\n]*?[^\\n]*?\\[\\]', and shape it in the kernel: [^\\n]*?\\.shaped\\(\\[rows, width\\]\\)",
   "declare it as [^\\n]*?: '[^\\n]*?\\[\\]' in the schema, with rows of width [^\\n]*?",
   "declare it wider: [^\\n]*?: '[^\\n]*?', or 'f64'",
   'export what kernel\\(\\) gives: `export const scale = kernel\\(\\{ … \\}, …\\)`',
