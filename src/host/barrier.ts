@@ -1,36 +1,52 @@
 // A barrier in shared memory: so many arrivals complete a phase, and whoever waits for that phase
-// goes on. Three words: the arrivals that the phase still needs, how many a phase needs in all,
-// and the number of the phase that is being filled.
+// goes on. Two words: one with the number of the phase that is being filled and, in its low bits, the arrivals that it
+// still needs; and how many a phase needs in all.
+//
+// The last arrival leaves none missing, and then begins the next phase by one addition: so nobody sees a phase that is not
+// complete and yet needs arrivals again.
 
 /** Words of one barrier. */
-export const barrierWords = 3;
+export const barrierWords = 2;
+
+/** Of the first word, the bits of the arrivals; a phase more is as much. */
+const arrivalBits = 16;
+const phaseStep = 2 ** arrivalBits;
+
+/** Threads that may arrive at a barrier. */
+export const mostArrivals = phaseStep - 1;
 
 export function initialiseBarrier(words: Int32Array, at: number, expected: number): void {
   words[at] = expected;
   words[at + 1] = expected;
-  words[at + 2] = 0;
 }
 
 /** One arrival; the last one of a phase wakes everybody who waits for it. */
 export function arrive(words: Int32Array, at: number): void {
-  if (Atomics.sub(words, at, 1) !== 1) return;
-  // Nobody arrives at the next phase before this one is complete, so the count may be set first.
-  Atomics.store(words, at, Atomics.load(words, at + 1));
-  Atomics.add(words, at + 2, 1);
-  Atomics.notify(words, at + 2);
+  if (missingOf(Atomics.sub(words, at, 1)) !== 1) return;
+  Atomics.add(words, at, phaseStep + Atomics.load(words, at + 1));
+  Atomics.notify(words, at);
 }
 
 /** Whether the phase of that parity is complete: the barrier fills one of the other parity. */
 export function isComplete(words: Int32Array, at: number, parity: number): boolean {
-  return (Atomics.load(words, at + 2) & 1) !== parity;
+  return !isFilled(Atomics.load(words, phaseWord(at)), parity);
 }
 
-/** The word that changes when a phase completes, for waiting on. */
+/** Whether what the word of the phase said is that the phase of that parity is being filled. */
+export function isFilled(word: number, parity: number): boolean {
+  return ((word >>> arrivalBits) & 1) === parity;
+}
+
+/** The word that changes when a phase completes, for waiting on; it changes with each arrival, too. */
 export function phaseWord(at: number): number {
-  return at + 2;
+  return at;
 }
 
-/** How many arrivals the phase that is being filled still needs. */
+/** How many arrivals the phase that is being filled still needs; none while its last one begins the next. */
 export function missingArrivals(words: Int32Array, at: number): number {
-  return Atomics.load(words, at);
+  return missingOf(Atomics.load(words, at));
+}
+
+function missingOf(word: number): number {
+  return word & (phaseStep - 1);
 }

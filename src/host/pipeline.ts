@@ -10,7 +10,7 @@
 
 import { threadId } from 'node:worker_threads';
 import { WarpstageError } from '../diagnostics/error.ts';
-import { arrive, isComplete, missingArrivals, phaseWord } from './barrier.ts';
+import { arrive, isComplete, isFilled, missingArrivals, phaseWord } from './barrier.ts';
 import { barrierOffset, memberCount, type PipelineSharedState, quitMember, word } from './state.ts';
 
 /** What a thread is to a partitioned pipeline. */
@@ -214,7 +214,7 @@ export class HostPipeline implements Disposable {
       const left = deadline - performance.now();
       if (left <= 0) return false;
       const phase = Atomics.load(this.#words, phaseWord(at));
-      if ((phase & 1) === parity) Atomics.wait(this.#words, phaseWord(at), phase, Math.min(left, slice));
+      if (isFilled(phase, parity)) Atomics.wait(this.#words, phaseWord(at), phase, Math.min(left, slice));
     }
     return true;
   }
@@ -228,7 +228,7 @@ export class HostPipeline implements Disposable {
         this.#expectAllAlive();
         this.#expectPossible(kind, stage, parity);
         const phase = Atomics.load(this.#words, phaseWord(at));
-        if ((phase & 1) === parity) await Atomics.waitAsync(this.#words, phaseWord(at), phase, slice).value;
+        if (isFilled(phase, parity)) await Atomics.waitAsync(this.#words, phaseWord(at), phase, slice).value;
       }
     } finally {
       clearInterval(alive);

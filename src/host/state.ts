@@ -7,7 +7,7 @@
 // `consumed`.
 
 import { WarpstageError } from '../diagnostics/error.ts';
-import { barrierWords, initialiseBarrier } from './barrier.ts';
+import { barrierWords, initialiseBarrier, mostArrivals } from './barrier.ts';
 
 /** Who takes part: so many threads that do both, or so many producers and so many consumers. */
 export type Participants = number | { readonly producers: number; readonly consumers: number };
@@ -69,9 +69,9 @@ export function pipelineSharedState(stages: number, participants: Participants):
     partitioned ? participants.producers : participants,
     partitioned ? 'producers' : 'participants',
     1,
-    65_535,
+    mostArrivals,
   );
-  const consumers = count(partitioned ? participants.consumers : participants, 'consumers', 1, 65_535);
+  const consumers = count(partitioned ? participants.consumers : participants, 'consumers', 1, mostArrivals);
   const shape = { stages, partitioned, producers, consumers, buffer: new SharedArrayBuffer(0) };
   const words = barrierOffset(shape, stages, 'produced');
   const state = { ...shape, buffer: new SharedArrayBuffer(4 * words) };

@@ -8,26 +8,26 @@ export const mutations = [
   ...mutationsOf('src/host/barrier.ts', tests, [
     {
       name: 'a host barrier wakes nobody',
-      from: '  Atomics.notify(words, at + 2);\n',
+      from: '  Atomics.notify(words, at);\n',
       to: '',
       why: 'a thread that waits sleeps for a slice at every stage',
     },
     {
       name: 'a host barrier completes one arrival early',
-      from: 'if (Atomics.sub(words, at, 1) !== 1) return;',
-      to: 'if (Atomics.sub(words, at, 1) > 2) return;',
+      from: 'if (missingOf(Atomics.sub(words, at, 1)) !== 1) return;',
+      to: 'if (missingOf(Atomics.sub(words, at, 1)) > 2) return;',
       why: 'consumers read a stage that a producer still fills',
     },
     {
       name: 'a host barrier counts down from one after its first phase',
-      from: 'Atomics.store(words, at, Atomics.load(words, at + 1));',
-      to: 'Atomics.store(words, at, 1);',
+      from: 'Atomics.add(words, at, phaseStep + Atomics.load(words, at + 1));',
+      to: 'Atomics.add(words, at, phaseStep + 1);',
       why: 'from the second use on, a stage counts as filled when one of several producers has committed',
     },
     {
       name: 'a host barrier asks for the other parity',
-      from: '(Atomics.load(words, at + 2) & 1) !== parity',
-      to: '(Atomics.load(words, at + 2) & 1) === parity',
+      from: '((word >>> arrivalBits) & 1) === parity',
+      to: '((word >>> arrivalBits) & 1) !== parity',
       why: 'the first acquire of an empty pipeline waits for ever',
     },
   ]),
