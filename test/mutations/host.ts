@@ -77,7 +77,7 @@ export const mutations = [
     },
     {
       name: 'a host wait sleeps on a word that has changed',
-      from: 'if ((phase & 1) === parity) Atomics.wait(',
+      from: 'if (isFilled(phase, parity)) Atomics.wait(',
       to: 'Atomics.wait(',
       why: 'a phase that completes just before the wait is slept through',
       equivalent: 'the sleep ends after a slice and the loop looks again: it is late, and nothing else',
