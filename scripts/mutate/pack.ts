@@ -11,7 +11,7 @@ const notPacked = new Set(['node_modules', '.git', 'coverage', '.mutate', 'toolc
 
 /** Large, and used by no test that a mutation names. */
 const notNeeded =
-  /^(\.vite.*|\.cache|@biomejs|vega-datasets|playwright-core|dependency-cruiser|axe-core|lightningcss-.*)$/;
+  /^(\.vite.*|\.cache|@biomejs|vega-datasets|playwright-core|puppeteer.*|chromium-bidi|devtools-protocol|bare-.*|@tootallnate|re2-wasm|@babel|rollup.*|dependency-cruiser|axe-core|lightningcss-.*)$/;
 
 export async function pack(mutants: readonly Mutant[], file: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'wm-pack-'));
