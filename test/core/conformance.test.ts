@@ -4,19 +4,20 @@
 import { describe, expect, test } from 'vitest';
 import type { Finding } from '#warpstage/targets/checker/finding.js';
 import { allCases } from '../conformance/cases.ts';
-import { architectures, loweredFor } from '../support/lowered.ts';
+import { loweredFor, lowerings } from '../support/lowered.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { partOf } from '../support/thorough.ts';
 
 const all = Object.entries(allCases).flatMap(([subject, cases]) => cases.map((one) => ({ ...one, subject })));
 
-describe.each(architectures)('lowered for sm_%i', (architecture) => {
-  const cases = all.filter((_, position) => partOf(architectures, position).includes(architecture));
+describe.each(lowerings)('lowered for $name', (one) => {
+  const { architecture, options: lowering } = one;
+  const cases = all.filter((_, position) => partOf<unknown>(lowerings, position).includes(one));
   test.each(cases)('$subject: $name', ({ kernel, grid, block, data, expected, findings = [] }) => {
     // The other architectures differ in what is decided, not in how it is executed.
     for (const delivery of architecture === 90 ? (['eager', 'late', 1] as const) : (['late'] as const)) {
       const found: Finding[] = [];
-      const target = loweredFor(architecture, delivery, (finding) => found.push(finding));
+      const target = loweredFor(architecture, delivery, (finding) => found.push(finding), { lowering });
       const argumentsOfRun = Object.fromEntries(
         Object.entries(data).map(([name, value]) => [
           name,

@@ -8,7 +8,7 @@ import { specialise } from '#warpstage/compiler/specialise.js';
 import { mapStatements } from '#warpstage/targets/analysis/map.js';
 import { forEachStatement } from '#warpstage/targets/analysis/walk.js';
 import type { Delivery } from '#warpstage/targets/interpreter/runner.js';
-import { architectures, loweredFor } from '../support/lowered.ts';
+import { loweredFor, lowerings } from '../support/lowered.ts';
 import { orderingKernels } from '../support/ordering-kernels.ts';
 import { choiceOf } from '../support/rewritten.ts';
 import { runProgram } from '../support/run-program.ts';
@@ -81,10 +81,10 @@ function forgettingKernel(body: string): Kernel {
 function faultOf(
   program: Program,
   data: Parameters<typeof runProgram>[2]['arguments'],
-  [architecture, delivery]: readonly [number, Delivery],
+  [{ architecture, options }, delivery]: readonly [(typeof lowerings)[number], Delivery],
   after: (lowered: Program) => Program = (lowered) => lowered,
 ): string | null {
-  const target = loweredFor(architecture, delivery, () => {}, { after });
+  const target = loweredFor(architecture, delivery, () => {}, { lowering: options, after });
   const { fault } = runProgram(target, program, { grid: 1, arguments: data });
   return fault === null ? null : 'message' in fault ? fault.message : fault.kind;
 }
@@ -93,16 +93,14 @@ const isCore = (statement: Statement, kind: string) =>
   statement.kind === 'call' && statement.intrinsic === 'core' && statement.operation.kind === kind;
 
 /** Copies of the copy engine and arrivals that wait for copies are the kernel's own to wait for. */
-const runs = architectures.flatMap((architecture) =>
-  deliveries.map((delivery) => [architecture, delivery] as const),
-);
+const runs = lowerings.flatMap((lowering) => deliveries.map((delivery) => [lowering, delivery] as const));
 
 describe.each(Object.entries(forgotten))('%s', (name, body) => {
   const program = programOf(forgettingKernel(body));
   const data = () => ({ out: new Int32Array(64), x: new Int32Array(256), n: 3 });
 
   test('is over when its threads end', () => {
-    for (const run of runs) expect(faultOf(program, data(), run), String(run)).toBeNull();
+    for (const run of runs) expect(faultOf(program, data(), run), `${run[0].name}, ${run[1]}`).toBeNull();
   });
 
   test('would write later if nothing waited at the end', () => {
@@ -151,7 +149,7 @@ test('no kernel that lacks a wait leaves chunk copies behind', () => {
       ...(scratch ? { scratch: array() } : {}),
     });
     for (const program of withoutOneWait(programOf(kernel))) {
-      const found = faultOf(program, data(), [80, 'late']);
+      const found = faultOf(program, data(), [lowerings[1], 'late']);
       expect(found ?? '', name).not.toContain('a copy is under way');
       lacking += 1;
     }
@@ -243,7 +241,10 @@ describe.each(Object.entries(leaving))('what the copy engine still brings behind
         most,
       });
       for (const delivery of deliveries)
-        expect(faultOf(program, data(), [90, delivery]), `${name} ${n} ${most} ${delivery}`).toBeNull();
+        expect(
+          faultOf(program, data(), [lowerings[3], delivery]),
+          `${name} ${n} ${most} ${delivery}`,
+        ).toBeNull();
     }
   });
 });
@@ -322,7 +323,10 @@ describe.each(Object.entries(unread))(
           most,
         });
         for (const delivery of deliveries)
-          expect(faultOf(program, data(), [90, delivery]), `${name} ${n} ${most} ${delivery}`).toBeNull();
+          expect(
+            faultOf(program, data(), [lowerings[3], delivery]),
+            `${name} ${n} ${most} ${delivery}`,
+          ).toBeNull();
       }
     });
   },
@@ -339,7 +343,7 @@ test('nothing is waited for at the end of producers whose stages are all waited 
       return lowered;
     };
     const data = { out: new Int32Array(512), x: new Int32Array(512), n: 0, most: 0 };
-    expect(faultOf(programWithRoles(parts, 2), data, [90, 'eager'], count)).toBeNull();
+    expect(faultOf(programWithRoles(parts, 2), data, [lowerings[3], 'eager'], count)).toBeNull();
     return found;
   };
   const stages = 2;

@@ -9,7 +9,7 @@ import { specialise } from '#warpstage/compiler/specialise.js';
 import type { Finding } from '#warpstage/targets/checker/finding.js';
 import type { Delivery } from '#warpstage/targets/interpreter/runner.js';
 import { runEverywhere } from '../support/everywhere.ts';
-import { architectures, loweredFor } from '../support/lowered.ts';
+import { loweredFor, lowerings } from '../support/lowered.ts';
 import { type OrderingCase, orderingKernels } from '../support/ordering-kernels.ts';
 import { type HostArray, type ProgramLaunch, runProgram } from '../support/run-program.ts';
 import { partOf } from '../support/thorough.ts';
@@ -36,12 +36,15 @@ function programOf(kernel: Kernel): Program {
 function outcome(
   program: Program,
   data: ProgramLaunch['arguments'],
-  architecture: number,
+  { architecture, options }: (typeof lowerings)[number],
   delivery: Delivery,
   after: (lowered: Program) => Program = (lowered) => lowered,
 ): { readonly out: string; readonly wrong: string | null } {
   const findings: Finding[] = [];
-  const target = loweredFor(architecture, delivery, (finding) => findings.push(finding), { after });
+  const target = loweredFor(architecture, delivery, (finding) => findings.push(finding), {
+    lowering: options,
+    after,
+  });
   const copies = Object.fromEntries(
     Object.entries(data).map(([name, value]) => [name, typeof value === 'object' ? value.slice() : value]),
   );
@@ -69,18 +72,18 @@ describe.each(all)('%s', (name, ordering) => {
   });
 
   const position = all.findIndex(([other]) => other === name);
-  test.each(partOf(architectures, position))(
-    'lowered for sm_%i is clean, and each part of it is needed',
-    (architecture) => {
+  test.each(partOf(lowerings, position))(
+    'lowered for $name is clean, and each part of it is needed',
+    (lowering) => {
       const program = programOf(kernel);
       const data = argumentsOf(threads, batches, ordering);
-      const right = deliveries.map((delivery) => outcome(program, data, architecture, delivery));
+      const right = deliveries.map((delivery) => outcome(program, data, lowering, delivery));
       expect(right.map(({ wrong }) => wrong)).toEqual(deliveries.map(() => null));
       expect(new Set(right.map(({ out }) => out)).size).toBe(1);
 
       const kinds: string[] = [];
       let copies = false;
-      outcome(program, data, architecture, 'eager', (lowered) => {
+      outcome(program, data, lowering, 'eager', (lowered) => {
         forEachPlace(lowered.body, (statement) => {
           const kind = kindOf(statement);
           if (kind !== null) kinds.push(kind);
@@ -95,7 +98,7 @@ describe.each(all)('%s', (name, ordering) => {
       });
       const isNoticed = (mutate: (lowered: Program) => Program) =>
         deliveries.some((delivery) => {
-          const { out, wrong } = outcome(program, data, architecture, delivery, mutate);
+          const { out, wrong } = outcome(program, data, lowering, delivery, mutate);
           return wrong !== null || out !== right[0]!.out;
         });
       // Of barriers of a block and fences some stand in for each other, and an empty commit says nothing.
@@ -254,11 +257,12 @@ describe('threads that meet elsewhere than in what is copied', () => {
     const shared = overlapping[name] ?? [];
     const alignments = program.parameters.map((parameter) => (shared.includes(parameter.name) ? 8 : 16));
     const input = Int32Array.from({ length: 64 * 16 }, (_, i) => 7 * i + 1);
-    const results = partOf(architectures, position).flatMap((architecture) =>
+    const results = partOf(lowerings, position).flatMap(({ architecture, options }) =>
       deliveries.map((delivery) => {
         const findings: Finding[] = [];
         const target = loweredFor(architecture, delivery, (finding) => findings.push(finding), {
           alignments,
+          lowering: options,
         });
         const memory = new Int32Array(64 * 16 + 1);
         const isOver = (array: string) => shared.includes(array);
@@ -296,11 +300,13 @@ describe('other ends', () => {
       }`)(),
     ) as unknown as Kernel;
   const data = { out: new Int32Array(64), input: new Int32Array(64).map((_, i) => i + 1), batches: 3 };
-  const isClean = (body: string, architecture: number, mutate?: (lowered: Program) => Program) => {
+  const isClean = (
+    body: string,
+    lowering: (typeof lowerings)[number],
+    mutate?: (lowered: Program) => Program,
+  ) => {
     const program = programOf(made(body));
-    return deliveries.every(
-      (delivery) => outcome(program, data, architecture, delivery, mutate).wrong === null,
-    );
+    return deliveries.every((delivery) => outcome(program, data, lowering, delivery, mutate).wrong === null);
   };
 
   const quitting = `
@@ -346,24 +352,26 @@ describe('other ends', () => {
     copied.arriveAndWait();
     out[t] = staged[63 - t];`;
 
-  test.each(architectures)('sm_%i: the last that quits knows what the others did before', (architecture) => {
-    expect(isClean(quitting, architecture)).toBe(true);
-    expect(isClean(quitting, architecture, (lowered) => without(lowered, (kind) => kind === 'fence'))).toBe(
+  const byEngine = lowerings[3];
+
+  test.each(lowerings)('$name: the last that quits knows what the others did before', (lowering) => {
+    expect(isClean(quitting, lowering)).toBe(true);
+    expect(isClean(quitting, lowering, (lowered) => without(lowered, (kind) => kind === 'fence'))).toBe(
       false,
     );
   });
 
-  test.each([80, 90])('sm_%i: a return among copies leaves none under way', (architecture) => {
-    expect(isClean(returning, architecture)).toBe(true);
+  test.each(lowerings.slice(1))('$name: a return among copies leaves none under way', (lowering) => {
+    expect(isClean(returning, lowering)).toBe(true);
     const leaving = (lowered: Program) => without(lowered, (kind) => kind === 'copyWaitAll');
-    expect(isClean(returning, architecture, leaving)).toBe(false);
+    expect(isClean(returning, lowering, leaving)).toBe(false);
   });
 
   // It would outlive them: they can wait for copies of their own alone.
   test('sm_90: the copy engine copies for no barrier where threads may return', () => {
     const bulkCopies = (body: string) => {
       let count = 0;
-      outcome(programOf(made(body)), data, 90, 'eager', (lowered) => {
+      outcome(programOf(made(body)), data, byEngine, 'eager', (lowered) => {
         forEachPlace(lowered.body, (statement) => {
           if (statement.kind !== 'call' || statement.intrinsic !== 'core') return;
           if (statement.operation.kind === 'bulkCopy') count += 1;
@@ -374,16 +382,18 @@ describe('other ends', () => {
     };
     expect(bulkCopies(forBarrier(''))).toBe(1);
     expect(bulkCopies(forBarrier('if (batches > 1000) return;'))).toBe(0);
-    expect(isClean(forBarrier('if (batches > 1000) return;'), 90)).toBe(true);
+    expect(isClean(forBarrier('if (batches > 1000) return;'), byEngine)).toBe(true);
   });
 
-  test.each(architectures)('sm_%i: a warp whose lanes come on two ways', (architecture) => {
-    expect(isClean(partedWarps, architecture)).toBe(true);
+  test.each(lowerings)('$name: a warp whose lanes come on two ways', (lowering) => {
+    expect(isClean(partedWarps, lowering)).toBe(true);
   });
 
   test('sm_90: a group meets before one thread copies to what its threads stored', () => {
-    expect(isClean(storing, 90)).toBe(true);
-    expect(isClean(storing, 90, (lowered) => without(lowered, (kind) => kind === 'sync'))).toBe(false);
-    expect(isClean(storing, 90, (lowered) => without(lowered, (kind) => kind === 'proxyFence'))).toBe(false);
+    expect(isClean(storing, byEngine)).toBe(true);
+    expect(isClean(storing, byEngine, (lowered) => without(lowered, (kind) => kind === 'sync'))).toBe(false);
+    expect(isClean(storing, byEngine, (lowered) => without(lowered, (kind) => kind === 'proxyFence'))).toBe(
+      false,
+    );
   });
 });

@@ -8,7 +8,7 @@ import { check } from 'warpstage/check';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import { cudaText } from '#warpstage/targets/cuda/compile.js';
 import { interpreter } from '../support/interpreter.ts';
-import { architectures, loweredFor } from '../support/lowered.ts';
+import { loweredFor, lowerings } from '../support/lowered.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { testCompiling } from '../support/nvcc.ts';
 import { runProgram } from '../support/run-program.ts';
@@ -81,9 +81,9 @@ function textFor(random: unknown, threads: number, architecture: number): string
 }
 
 describe('what a GPU gets', () => {
-  test.each(architectures)(
-    'for sm_%i is clean under every schedule, and gives the same',
-    (architecture) => {
+  test.each(lowerings)(
+    'for $name is clean under every schedule, and gives the same',
+    ({ architecture, options: lowering }) => {
       fc.assert(
         fc.property(tapes(80), (tape) => {
           const { text, random } = randomKernel(tape, 64);
@@ -98,7 +98,7 @@ describe('what a GPU gets', () => {
             const target =
               typeof one === 'object'
                 ? one
-                : loweredFor(architecture, one, ({ message }) => found.push(message));
+                : loweredFor(architecture, one, ({ message }) => found.push(message), { lowering });
             const given = argumentsOf(64);
             const { fault } = runProgram(target, program, { grid: 1, arguments: given });
             expect(fault, `${target.name}: ${text}`).toBeNull();

@@ -20,6 +20,14 @@ import type { Target } from './run-program.ts';
 /** Architectures with different lowerings, as compute capability times ten. */
 export const architectures = [75, 80, 90] as const;
 
+/** Each way to lower a small kernel: for sm_90 threads may copy a single stage of little, or the engine copies all. */
+export const lowerings = [
+  { name: 'sm_75', architecture: 75, options: {} },
+  { name: 'sm_80', architecture: 80, options: {} },
+  { name: 'sm_90', architecture: 90, options: {} },
+  { name: 'sm_90 by the copy engine', architecture: 90, options: { briefByThreads: false } },
+] as const;
+
 type Report = (finding: Finding) => void;
 
 /** A target that interprets what `lower` makes of a program; findings are reported to `report`. */
@@ -53,7 +61,7 @@ export function loweredFor(
   report: Report,
   {
     alignments = null as readonly number[] | null,
-    lowering = {} as Pick<LoweringOptions, 'checked' | 'bytesUnderWay'>,
+    lowering = {} as Pick<LoweringOptions, 'checked' | 'bytesUnderWay' | 'briefByThreads'>,
     after = (program: Program) => program,
   } = {},
 ): Target {

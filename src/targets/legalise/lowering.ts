@@ -36,6 +36,11 @@ export interface LoweringOptions {
   readonly checked?: boolean;
   /** Bytes that should be on their way to a multiprocessor at any time. Default: those of an H200. */
   readonly bytesUnderWay?: number;
+  /**
+   * Whether threads may copy a single stage of little, though the copy engine could. Default: yes. Tests that are to show
+   * the engine's order in small kernels say no.
+   */
+  readonly briefByThreads?: boolean;
 }
 
 /** The lowering of a pipeline, and why it is that one: half a sentence. */
@@ -48,11 +53,7 @@ export interface Choice {
 
 /** Chooses the lowering of each pipeline. */
 export function chooseLowerings(program: Program, options: LoweringOptions): readonly Choice[] {
-  return choicesFor(program, options, true);
-}
-
-/** `byThreads`: a single stage of little may be copied by the threads, though the copy engine could. */
-function choicesFor(program: Program, options: LoweringOptions, byThreads: boolean): readonly Choice[] {
+  const { briefByThreads = true } = options;
   const copies = program.pipelines.map((): Copy[] => []);
   const timed = new Set<number>();
   forEachCall(program.body, (call) => {
@@ -75,7 +76,7 @@ function choicesFor(program: Program, options: LoweringOptions, byThreads: boole
     if (copies[id]!.length === 0) return groups('it has no copies');
     const obstacle = copies[id]!.map(against).find((one) => one !== null);
     if (obstacle !== undefined) return groups(obstacle);
-    if (byThreads && isBrief(program, id, copies[id]!))
+    if (briefByThreads && isBrief(program, id, copies[id]!))
       return groups(
         'its one stage is awaited at once, and threads have so little sooner than the copy engine',
       );
@@ -108,7 +109,7 @@ function ofThreads(program: Program, id: number, options: LoweringOptions): Choi
   if (!onlyCopiesMeet(program, alignments)) return thread;
   const ofBlock = threadsAsBlock(program, id);
   if (ofBlock === null) return thread;
-  const [choice] = choicesFor(ofBlock, { ...options, blockUniform: () => true }, false);
+  const [choice] = chooseLowerings(ofBlock, { ...options, blockUniform: () => true, briefByThreads: false });
   if (choice!.lowering !== 'bulk') return thread;
   return { lowering: 'bulk', why: 'its threads copy what the block would, in step', program: ofBlock };
 }
