@@ -127,3 +127,26 @@ test.each([2, 3, 4])('the thread that reads outside is named, in the last of %i 
   expect(found.fault).toMatchObject({ kind: 'out-of-range', thread: [15, rows - 1, 0] });
   expect(found).toEqual(run(interpreter('eager')));
 });
+
+test('a variable that is one for a row is not that of the next', () => {
+  const p = new ProgramBuilder('scaled', [16, 4, 1]);
+  const out = p.array('out', 'i32');
+  const x = p.array('x', 'i32', 'readonly');
+  const own = p.variable('row', 'i32');
+  const sum = p.variable('sum', 'i32');
+  const rank = p.builtin('threadRank');
+  const common = load(x, p.builtin('threadIdx.x'));
+  const program = p.build([
+    own.set(load(x, add(multiply(p.builtin('threadIdx.y'), p.index(7)), p.index(3)))),
+    sync(),
+    sum.set(add(common, multiply(common, own.value))),
+    store(out, rank, sum.value),
+  ]);
+  const [found, expected] = [wasm, interpreter('eager')].map((target) => {
+    const out = new Int32Array(64);
+    const x = Int32Array.from({ length: 64 }, (_, i) => i * i + 1);
+    runProgram(target, program, { grid: 1, arguments: { out, x } });
+    return [...out];
+  });
+  expect(found).toEqual(expected);
+});

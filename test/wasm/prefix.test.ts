@@ -187,3 +187,19 @@ test.each([
   });
   expect(found).toEqual(expected);
 });
+
+test('what the other threads do instead is done', () => {
+  const p = new ProgramBuilder('either', [64, 1, 1]);
+  const out = p.array('out', 'i32');
+  const [n, rank] = [p.scalar('n', 'i32'), p.builtin('threadRank')];
+  const [first, other] = [store(out, rank, p.index(1)), store(out, rank, add(rank, p.index(2)))];
+  const program = p.build([when(compare('less', rank, n), [first], [other])]);
+  for (const count of counts) {
+    const [found, expected] = [wasm, interpreter('eager')].map((target) => {
+      const out = new Int32Array(64);
+      runProgram(target, program, { grid: 1, arguments: { out, n: count } });
+      return [...out];
+    });
+    expect(found, `${count}`).toEqual(expected);
+  }
+});
