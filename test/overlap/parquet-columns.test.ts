@@ -108,7 +108,8 @@ describe('Parquet columns', () => {
       expect(source).toBeInstanceOf(ThreadedSource);
       expect(values).toEqual(Array.from({ length: rows }, (_, i) => i));
       const inputs = new OpenInputs(undefined, 0);
-      const again = await inputs.open(filename, wantedOf('x', 'f32', {}));
+      const again = (await inputs.open(filename, wantedOf('x', 'f32', {}))) as ThreadedSource;
+      await expect.poll(() => again.isReady).toBe(true);
       const into = new Float32Array(new SharedArrayBuffer(4 * rows), 40, 1000);
       expect(await again.read(into)).toBe(1000);
       expect([into[0], into[999], new Float32Array(into.buffer)[9]]).toEqual([0, 999, 0]);
@@ -154,11 +155,14 @@ describe('Parquet columns', () => {
       );
     });
 
-    test('which ends with the run', async () => {
+    test.each([false, true])('which ends with the run, once it has started: %s', async (started) => {
       const inputs = new OpenInputs(undefined, 0);
-      const source = await inputs.open(filename, wantedOf('x', 'i32', {}));
+      const source = (await inputs.open(filename, wantedOf('x', 'i32', {}))) as ThreadedSource;
+      if (started) await expect.poll(() => source.isReady).toBe(true);
       const read = source.read(new Int32Array(rows));
       const failed = expectFailure(read, 'WS5003', /column 'x' of .* cannot be read: its decoding was ended/);
+      // Until the thread has been asked; its answer is heard in none of these turns.
+      for (let turn = 0; turn < 20; turn += 1) await null;
       await inputs.close();
       await failed;
       await expectFailure(source.read(new Int32Array(1)), 'WS5003', 'its decoding was ended');
