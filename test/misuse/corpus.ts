@@ -5,6 +5,7 @@ import { advice } from './advice.ts';
 import { barriers } from './barriers.ts';
 import { deadlocks } from './deadlocks.ts';
 import { groups } from './groups.ts';
+import { lanes } from './lanes.ts';
 import { memory } from './memory.ts';
 import type { Misuse } from './misuse.ts';
 import { order } from './order.ts';
@@ -28,5 +29,6 @@ export const corpus: readonly Misuse[] = [
   ...barriers,
   ...warps,
   ...grids,
+  ...lanes,
   ...advice,
 ];
