@@ -69,6 +69,64 @@ const everyThird = kernel(
   },
 );
 
+/** The lanes of a warp whose ranks leave one remainder share a pipeline: they copy together, and each reads for the next. */
+const byRemainder = kernel(
+  { out: 'i32[]', input: 'readonly i32[]', batches: 'index' },
+  ({ out, input, batches }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const group = cuda.labeledPartition(cuda.tiledPartition(block, 32), block.threadRank() % 3);
+    const [rank, size] = [group.threadRank(), group.size()];
+    // Each of a warp's three groups has a part of a stage.
+    const stages = cuda.sharedArray('i32', 2 * 6 * 16);
+    const part = Math.trunc(block.threadRank() / 32) * 3 + (block.threadRank() % 3);
+    const pipeline = cuda.makePipeline(group, cuda.pipelineSharedState('block', 2));
+    for (let computed = 0, fetched = 0; computed < batches; computed++) {
+      for (; fetched < batches && fetched < computed + 2; fetched++) {
+        const stage = stages.subarray((fetched % 2) * 96 + part * 16);
+        pipeline.producerAcquire();
+        cuda.memcpyAsync(group, stage, input.subarray(fetched * block.size() + part * 10), size, pipeline);
+        pipeline.producerCommit();
+      }
+      pipeline.consumerWait();
+      const stage = stages.subarray((computed % 2) * 96 + part * 16);
+      out[computed * block.size() + block.threadRank()] =
+        stage[(rank + 1) % size]! * 4 + (block.threadRank() % 3);
+      pipeline.consumerRelease();
+    }
+  },
+);
+
+/** The even and the odd lanes of a warp each have two halves: the lower ranks produce, the others consume. */
+const halvesOfLanes = kernel(
+  { out: 'i32[]', input: 'readonly i32[]', batches: 'index' },
+  ({ out, input, batches }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const t = block.threadRank();
+    const group = cuda.binaryPartition(cuda.tiledPartition(block, 32), t % 2 === 1);
+    const rank = group.threadRank();
+    const stages = cuda.sharedArray('i32', 2 * block.size());
+    const produces = rank < 8;
+    const state = cuda.pipelineSharedState('block', 2);
+    const pipeline = cuda.makePipeline(group, state, produces ? 'producer' : 'consumer');
+    const first = 16 * (2 * Math.trunc(t / 32) + (t % 2));
+    for (let batch = 0; batch < batches; batch++) {
+      const stage = stages.subarray((batch % 2) * block.size() + first);
+      const at = batch * block.size() + first;
+      if (produces) {
+        pipeline.producerAcquire();
+        stage[rank] = input[at + rank]! + batch;
+        stage[rank + 8] = input[at + rank + 8]! - batch;
+        pipeline.producerCommit();
+      } else {
+        pipeline.consumerWait();
+        out[at + rank - 8] = stage[15 - (rank - 8)]!;
+        out[at + rank] = stage[rank - 8]!;
+        pipeline.consumerRelease();
+      }
+    }
+  },
+);
+
 const block = 64;
 const batches = 5;
 const input = counting(batches * block);
@@ -98,6 +156,38 @@ export const subsetCases: Cases = [
         const [batch, rank] = [Math.floor(i / block), i % block];
         if (rank % 3 !== 1) return rank;
         return batch > rank ? 0 : input[i]! + 1;
+      }),
+    },
+  },
+  {
+    name: 'lanes by the remainder of their rank share a pipeline',
+    kernel: byRemainder,
+    grid: 1,
+    block,
+    data: { out: new Int32Array(input.length), input, batches },
+    expected: {
+      out: integers(input.length, (i) => {
+        const [batch, t] = [Math.floor(i / block), i % block];
+        const warp = Math.floor(t / 32);
+        const group = Array.from({ length: 32 }, (_, lane) => 32 * warp + lane).filter(
+          (n) => n % 3 === t % 3,
+        );
+        const next = (group.indexOf(t) + 1) % group.length;
+        return input[batch * block + (3 * warp + (t % 3)) * 10 + next]! * 4 + (t % 3);
+      }),
+    },
+  },
+  {
+    name: 'even and odd lanes have pipelines whose lower ranks produce',
+    kernel: halvesOfLanes,
+    grid: 1,
+    block,
+    data: { out: new Int32Array(input.length), input, batches },
+    expected: {
+      out: integers(input.length, (i) => {
+        const [batch, at] = [Math.floor(i / block), i % 16];
+        const source = at < 8 ? 15 - at : at - 8;
+        return input[i - at + source]! + (source < 8 ? batch : -batch);
       }),
     },
   },
