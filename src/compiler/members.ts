@@ -19,13 +19,13 @@ import { written } from './written.ts';
 
 /** `object.name`. */
 export function member(lowering: Lowering, object: Value, name: string, node: Node): Value {
-  const receiver = receiverOf(object);
+  const receiver = receiverOf(object, name);
   if (receiver !== null) {
     const intrinsic = `${receiver}.${name}`;
     lowering.members.push({ receiver, name, range: lowering.range(node) });
     if (!isIntrinsic(intrinsic))
       return refuseName(lowering, ownerOf(receiver), name, membersOf(receiver), node, object);
-    const instance = object.kind === 'namespace' ? null : object;
+    const instance = object.kind === 'namespace' ? null : receiver === 'tile' ? wholeTile(object) : object;
     if (formsOf(intrinsic) === null) return useIntrinsic(lowering, intrinsic, instance, [], node);
     return { kind: 'intrinsic', name: intrinsic, receiver: instance };
   }
@@ -59,14 +59,14 @@ export function member(lowering: Lowering, object: Value, name: string, node: No
 }
 
 /** What the table calls the kind of a value that has intrinsics. */
-function receiverOf(value: Value): string | null {
+function receiverOf(value: Value, member: string): string | null {
   switch (value.kind) {
     case 'namespace':
       return value.name;
     case 'group':
       return value.group.kind;
     case 'lanes':
-      return 'coalesced';
+      return value.tile !== undefined && !isIntrinsic(`coalesced.${member}`) ? 'tile' : 'coalesced';
     case 'pipeline':
     case 'barrier':
     case 'barriers':
@@ -77,6 +77,13 @@ function receiverOf(value: Value): string | null {
     default:
       return null;
   }
+}
+
+/** What only tiles have, one of lanes has by its size and mask. */
+function wholeTile(value: Value): Value {
+  if (value.kind !== 'lanes' || value.tile === undefined) return value;
+  const { mask, tile } = value;
+  return { kind: 'group', group: { kind: 'tile', size: tile.size }, metaGroupSize: tile.metaGroupSize, mask };
 }
 
 function ownerOf(receiver: string): string {

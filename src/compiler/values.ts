@@ -102,12 +102,16 @@ export interface GroupValue {
   readonly group: Group;
   /** Of a tile: how many there are in the group that was partitioned. */
   readonly metaGroupSize: number;
+  /** Of one of the tiles that do not fill their block, as a receiver: its lanes. */
+  readonly mask?: Expression;
 }
 
 /** Any lanes of a warp: a u32 whose bit i stands for lane i. */
 export interface LanesValue {
   readonly kind: 'lanes';
   readonly mask: Expression;
+  /** Where they are one of the tiles that a block was cut into and does not fill. */
+  readonly tile?: Pick<GroupValue, 'metaGroupSize'> & { readonly size: number };
 }
 
 /** One string. */
@@ -318,7 +322,7 @@ export function describe(value: Value): string {
         ? `a tile of ${value.group.size} threads`
         : `the ${value.group.kind} group`;
     case 'lanes':
-      return 'a coalesced group';
+      return value.tile === undefined ? 'a coalesced group' : `a tile of at most ${value.tile.size} threads`;
     case 'text':
       return `the string '${value.text}'`;
     case 'choice':

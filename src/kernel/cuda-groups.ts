@@ -141,7 +141,8 @@ export interface CudaGroups {
   thisThread(): Thread;
   /**
    * The tile of `size` consecutive threads of the group that this thread is in. `size` is a
-   * power of two that divides the group. CUDA: `cooperative_groups::tiled_partition<size>(group)`.
+   * power of two that divides the group. A block may also have threads left over by tiles of at
+   * most 32: they are its last tile. CUDA: `cooperative_groups::tiled_partition<size>(group)`.
    */
   tiledPartition<N extends number>(group: ThreadBlock | Tile, size: TileSize<N>): Tile;
   /**

@@ -179,7 +179,7 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
     ],
     [
       `cuda.tiledPartition(cuda.thisThreadBlock(), 48);`,
-      `47 48: a group of 64 threads cannot be cut into tiles of 48 (the size of a tile is a power of two that divides the group)`,
+      `47 48: a group of 64 threads cannot be cut into tiles of 48 (the size of a tile is a power of two that divides the group, or for a block is at most 32)`,
     ],
     [
       `scale(y, 2);`,

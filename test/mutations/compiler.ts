@@ -28,6 +28,30 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/compiler/intrinsics/groups.ts',
+    ['test/warps/partial-tiles.test.ts'],
+    [
+      {
+        name: 'the last tile has threads that the block has not',
+        from: 'conditional(isLast, word(2 ** left - 1), word(2 ** size - 1), range)',
+        to: 'conditional(isLast, word(2 ** size - 1), word(2 ** size - 1), range)',
+        why: 'the threads that are left wait for ever, or count wrong',
+      },
+      {
+        name: 'a tile begins where its warp does',
+        from: "const first = binary('and', lane, word(~(size - 1)), range);",
+        to: "const first = binary('and', lane, word(0), range);",
+        why: 'all tiles of a warp are its first',
+      },
+      {
+        name: 'tiles that a block does not fill are counted within a tile',
+        from: 'if (count * tileSize(receiver) >= blockSize(lowering)) return index(rank);',
+        to: 'if (count * tileSize(receiver) === blockSize(lowering)) return index(rank);',
+        why: 'two tiles have one rank',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/compiler/intrinsics/lane-masks.ts',
     ['test/warps/coalesced.test.ts'],
     [

@@ -1,12 +1,13 @@
 // Groups of threads, and the place of a thread in block and grid.
 
 import type { Node } from 'acorn';
-import { binary, builtin, compare, numberConstant, unary, variable } from '../build.ts';
+import { binary, builtin, compare, conditional, convert, numberConstant, unary, variable } from '../build.ts';
 import type { BuiltIn, Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { toType } from '../numbers.ts';
 import { type GroupValue, number, type ObjectValue, undefinedValue, type Value } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
+import { warpSize } from './warps.ts';
 
 type Axis = 'x' | 'y' | 'z';
 const axes = ['x', 'y', 'z'] as const;
@@ -90,7 +91,7 @@ export const groupHandlers = {
     const rank = binary('shiftRight', threadRank(lowering, node), shift, range);
     // A tile of a tile is counted within that one; sizes are powers of two, unless it is the block.
     const count = receiver.metaGroupSize;
-    if (count * tileSize(receiver) === blockSize(lowering)) return index(rank);
+    if (count * tileSize(receiver) >= blockSize(lowering)) return index(rank);
     return index(binary('and', rank, constant(lowering, count - 1, node), range));
   },
   'tile.sync': (call) => sync(call, call.receiver.group),
@@ -105,19 +106,40 @@ function groupOf(kind: 'grid' | 'block' | 'thread'): GroupValue {
   return { kind: 'group', group: { kind }, metaGroupSize: 1 };
 }
 
-function tiledPartition({ lowering, args, at }: IntrinsicCall<'cuda.tiledPartition'>): Value {
+function tiledPartition(call: IntrinsicCall<'cuda.tiledPartition'>): Value {
+  const { lowering, args, at } = call;
   const { group, size } = args;
   const whole = group.group.kind === 'tile' ? group.group.size : blockSize(lowering);
   const isPower = size >= 1 && Number.isInteger(Math.log2(size));
-  if (!isPower || whole % size !== 0) {
+  const isFilled = whole % size === 0;
+  if (isPower && !isFilled && group.group.kind === 'block' && size <= warpSize)
+    return lanesOfTile(call, whole);
+  if (!isPower || !isFilled) {
     lowering.fail(
       at('size'),
       'WS1009',
       `a group of ${whole} threads cannot be cut into tiles of ${size}`,
-      'the size of a tile is a power of two that divides the group',
+      'the size of a tile is a power of two that divides the group, or for a block is at most 32',
     );
   }
   return { kind: 'group', group: { kind: 'tile', size }, metaGroupSize: whole / size };
+}
+
+/** The lanes of a tile in a block that does not fill its last one, which has what is left. */
+function lanesOfTile(
+  { lowering, node, args: { size } }: IntrinsicCall<'cuda.tiledPartition'>,
+  whole: number,
+): Value {
+  const range = lowering.range(node);
+  const word = (value: number) => numberConstant('u32', value >>> 0, range);
+  const rank = threadRank(lowering, node);
+  const lane = binary('and', convert(rank, 'u32', range), word(warpSize - 1), range);
+  const first = binary('and', lane, word(~(size - 1)), range);
+  const left = whole % size;
+  const isLast = compare('greaterEqual', rank, constant(lowering, whole - left, node), range);
+  const lanes = conditional(isLast, word(2 ** left - 1), word(2 ** size - 1), range);
+  const mask = lowering.settleExpression(binary('shiftLeft', lanes, first, range), 'lanes');
+  return { kind: 'lanes', mask, tile: { size, metaGroupSize: Math.ceil(whole / size) } };
 }
 
 function sync({ lowering, node }: Place, group: GroupValue['group']): Value {

@@ -55,7 +55,10 @@ export const warpHandlers = {
   'tile.shfl': (call) => shuffleTile(call, 'shfl', call.args.value, call.args.rank),
   'tile.shflUp': (call) => shuffleTile(call, 'shflUp', call.args.value, call.args.delta),
   'tile.shflDown': (call) => shuffleTile(call, 'shflDown', call.args.value, call.args.delta),
-  'tile.shflXor': (call) => shuffleTile(call, 'shflXor', call.args.value, call.args.laneMask),
+  'tile.shflXor': (call) =>
+    call.receiver.mask === undefined
+      ? shuffleTile(call, 'shflXor', call.args.value, call.args.laneMask)
+      : shuffleXorOf(call, call.receiver.mask),
   'tile.any': (call) => vote(call, 'any', { ...call.args, group: tileOf(call) }),
   'tile.all': (call) => vote(call, 'all', { ...call.args, group: tileOf(call) }),
   'tile.ballot': (call) => fromFirst(call, vote(call, 'ballot', { ...call.args, group: tileOf(call) })),
@@ -176,6 +179,17 @@ function shuffleLanesOf(
       ? compare('greaterEqual', other, zero, range)
       : compare('less', other, count(mask, 'size'), range);
   const lane = laneOfRank(lowering, mask, conditional(isThere, other, rank, range));
+  return shuffle(call, 'shfl', args.value, { mask, lane });
+}
+
+/** A shuffle among the lanes of a tile that its block does not fill. */
+function shuffleXorOf(call: IntrinsicCall<'tile.shflXor'>, mask: Expression): Value {
+  const { lowering, node, args } = call;
+  const range = lowering.range(node);
+  const type = lowering.indexType;
+  const rank = builtin('threadRank', type, range);
+  const own = binary('and', rank, numberConstant(type, warpSize - 1, range), range);
+  const lane = convert(binary('xor', own, args.laneMask, range), 'i32', range);
   return shuffle(call, 'shfl', args.value, { mask, lane });
 }
 
