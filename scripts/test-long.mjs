@@ -1,5 +1,5 @@
 // npm run test:long: the tests of random programs, with eight times as many programs and from another seed, and
-// the tests that look at a part in `npm test`, whole.
+// the tests that look at a part in `npm test`, whole, those of devices among them: `cpu-native` is one at length.
 //
 // `npm test` runs each of them for seconds. WARPSTAGE_RANDOM_MORE and WARPSTAGE_RANDOM_SEED choose other numbers;
 // further arguments go to vitest. Test files among them are run instead of all. --list prints all.
@@ -14,7 +14,9 @@ const files = readdirSync('test', { recursive: true })
   .filter(
     (name) =>
       delayedAtLength.includes(name) ||
-      readFileSync(name, 'utf8').match(/\b(randomRuns\(|testCompiling\(|atLength|partOf\(|everyOf\()/),
+      readFileSync(name, 'utf8').match(
+        /\b(randomRuns\(|testCompiling\(|atLength|partOf\(|everyOf\(|nativeTargets|support\/(devices|everywhere)\.ts)/,
+      ),
   );
 if (files.length === 0) throw new Error('no test runs at length');
 

@@ -25,7 +25,7 @@ import { addSetting, parseBlock, type Settings } from './values.ts';
 import { checkWritable, writeWhole } from './write-whole.ts';
 
 interface EmitOptions {
-  readonly target: 'wasm' | 'wat' | 'ir' | 'cuda' | 'ptx';
+  readonly target: 'wasm' | 'wat' | 'c' | 'ir' | 'cuda' | 'ptx';
   readonly architecture: number;
   readonly lines?: boolean;
   readonly checked?: boolean;
@@ -46,7 +46,7 @@ export function emitCommand(context: CommandContext): Command {
     .argument('<module>', 'the TypeScript or JavaScript file that exports the kernel')
     .addOption(
       new Option('-t, --target <target>', 'what to show; wat needs the package wabt, and ptx NVRTC')
-        .choices(['wasm', 'wat', 'ir', 'cuda', 'ptx'])
+        .choices(['wasm', 'wat', 'c', 'ir', 'cuda', 'ptx'])
         .default('cuda'),
     )
     .addOption(
@@ -65,7 +65,7 @@ export function emitCommand(context: CommandContext): Command {
     .addOption(
       new Option(
         '--without <pass...>',
-        'leave out passes for the CPU, for --target wasm and wat, or --after one of them',
+        'leave out passes for the CPU, for --target wasm, wat and c, or --after one of them',
       ).choices([...optionalCpuPasses]),
     )
     .option('--explain', 'say instead how the kernel will run on each target, and why that way')
@@ -83,6 +83,7 @@ export function emitCommand(context: CommandContext): Command {
         'warpstage emit affine.ts --target ir',
         'warpstage emit staging.ts --kernel withStagingUnified --set stagesCount=4 --target wat',
         'warpstage emit staging.ts --target wasm --block 16x16 -o staging.wasm',
+        'warpstage emit staging.ts --target c -o staging.c',
         'warpstage emit staging.ts --target cuda --architecture 80',
         'warpstage emit staging.ts --target ptx --lines -o staging.ptx',
         'warpstage emit staging.ts --target ir --after lowering --architecture 80',
@@ -162,7 +163,7 @@ async function codeOf(
 ): Promise<string | Uint8Array> {
   if (after !== undefined && (target !== 'ir' || explains))
     throw usageError('--after shows the IR', 'add --target ir, and leave --explain out');
-  const ofCpu = target === 'wasm' || target === 'wat' || (after !== undefined && after !== 'lowering');
+  const ofCpu = ['wasm', 'wat', 'c'].includes(target) || (after !== undefined && after !== 'lowering');
   if (without.length > 0 && !ofCpu) {
     throw usageError(
       '--without leaves out passes for the CPU',
@@ -203,6 +204,7 @@ async function codeOf(
   }
   const { wasmBytes } = await import('../targets/wasm/compile.ts');
   const bytes = wasmBytes(program, { without });
+  if (target === 'c') return (await import('../targets/native/module-text.ts')).nativeText(bytes).text;
   return target === 'wasm' ? bytes : disassemble(bytes);
 }
 

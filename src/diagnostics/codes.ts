@@ -22,6 +22,7 @@ export const codes = {
   WS1013: 'a value that must be known when the kernel is compiled',
   WS1014: 'generated CUDA code that its compiler rejects',
   WS1015: 'a kernel that warpstage itself fails to compile',
+  WS1016: 'generated C that the compiler rejects',
   // 2xxx: a launch
   WS2001: 'a launch argument that is missing, unknown or of the wrong kind',
   WS2002: 'an array of another element type than the kernel declares',

@@ -13,7 +13,7 @@ import type { DeviceFunction, Kernel } from '../kernel/kernel.ts';
 import { parseSchema, type ScalarValue, type SchemaParameter } from '../kernel/parameters.ts';
 import { shapeNames } from '../kernel/shaped.ts';
 import { componentCount, type Extent3 } from '../kernel/types.ts';
-import type { Executable } from '../targets/executable.ts';
+import { type Executable, nativeStates } from '../targets/executable.ts';
 import { type Arguments, checkArguments, inWords } from './arguments.ts';
 import { DeviceMemoryArray } from './arrays.ts';
 import type { Device, LaunchConfiguration } from './device.ts';
@@ -138,7 +138,9 @@ export class LaunchBinder {
       allocations: arrays.map(({ allocation }) => allocation),
       cooperative,
       signal: checkSignal(kernel.name, taken.signal),
-      ranOn: describeExecutable(executable),
+      get ranOn() {
+        return describeExecutable(executable);
+      },
       variantOf: null,
     };
     const launch = { grid: taken.grid, block: taken.block, given: values, scalars: checked.scalars, work };
@@ -259,5 +261,7 @@ function describeExecutable(executable: Executable): string {
     const { checked = false, lowerings } = executable;
     return `cuda (${['kernel', ...(checked ? ['checked'] : []), ...lowerings].join(', ')})`;
   }
-  return `wasm (${executable.mode}${executable.vectorised ? ', vectorised' : ''})`;
+  const { mode, vectorised, native } = executable;
+  const isNative = native !== undefined && new Int32Array(native.state)[0] !== nativeStates.absent;
+  return `${isNative ? 'native' : 'wasm'} (${mode}${vectorised ? ', vectorised' : ''})`;
 }

@@ -1,6 +1,6 @@
 // Opening the CPU, and the virtual devices that it stands behind, wherever the program runs.
 
-import type { CpuDevice, CpuSettings } from './cpu/device.ts';
+import type { CpuDevice, CpuSettings, CpuTarget } from './cpu/device.ts';
 import type { Surroundings } from './cpu/surroundings.ts';
 import type { EngineModel } from './model/engines.ts';
 import { checkDefaultStream, checkOption, type OpenOptions } from './open-options.ts';
@@ -13,9 +13,10 @@ export interface Place {
   surroundings(target: 'wasm' | 'interpreter', threads: number): Promise<Surroundings>;
 }
 
-export async function openCpu(options: OpenOptions, place: Place): Promise<CpuDevice> {
+/** `own`: a target that is loaded already. */
+export async function openCpu(options: OpenOptions, place: Place, own?: CpuTarget): Promise<CpuDevice> {
   const [settings, { CpuDevice }] = await Promise.all([
-    cpuSettings(options, place),
+    cpuSettings(options, place, own),
     import('./cpu/device.ts'),
   ]);
   return new CpuDevice(settings);
@@ -35,7 +36,7 @@ export async function openModel(model: EngineModel, options: OpenOptions, place:
   return createModelDevice(model, await cpuSettings({ ...options, memory }, place), { kernelTime, execute });
 }
 
-async function cpuSettings(options: OpenOptions, place: Place): Promise<CpuSettings> {
+async function cpuSettings(options: OpenOptions, place: Place, own?: CpuTarget): Promise<CpuSettings> {
   // They load while the options are looked at.
   const loading = Promise.all([import('./cpu/targets.ts'), import('../compiler/specialise.ts')]);
   const { maximumBytes } = await import('./cpu/linear-memory.ts');
@@ -57,7 +58,7 @@ async function cpuSettings(options: OpenOptions, place: Place): Promise<CpuSetti
   const known = delivery === 'eager' || delivery === 'late' || Number.isSafeInteger(delivery);
   checkOption('delivery', delivery, known, "'eager', 'late' or a whole number, the seed of a random order");
   checkDefaultStream(defaultStream);
-  const loadingTarget = loading.then(([{ loadTarget }]) => loadTarget(target, delivery));
+  const loadingTarget = loading.then(([{ loadTarget }]) => own ?? loadTarget(target, delivery));
   const [[, { specialise }], loaded, surroundings] = await Promise.all([
     loading,
     loadingTarget,

@@ -5,10 +5,15 @@ import type { KernelTime } from './model/operation-times.ts';
 import type { PresetName } from './model/presets.ts';
 
 /**
- * The name of a device: `'cpu'`; `'cuda'` or `'cuda:1'` for an NVIDIA GPU; `'model:c2050'` or `'model:my-device.json'`
+ * The name of a device: `'cpu'`; `'cpu-native'` for the same by the system's compiler of C; `'cuda'` or `'cuda:1'` for an NVIDIA GPU; `'model:c2050'` or `'model:my-device.json'`
  * for a virtual device. Editors offer those that every installation knows.
  */
-export type DeviceName = 'cpu' | 'cuda' | `model:${PresetName}` | (string & Record<never, never>);
+export type DeviceName =
+  | 'cpu'
+  | 'cpu-native'
+  | 'cuda'
+  | `model:${PresetName}`
+  | (string & Record<never, never>);
 
 /** Options of `open`; those that a device has no use for are ignored. */
 export interface OpenOptions {
@@ -29,6 +34,11 @@ export interface OpenOptions {
    * nothing is tested, and an access outside its array may take the GPU from the process (WS4006).
    */
   readonly checked?: boolean;
+  /**
+   * On `cpu-native`: whether a kernel's first launch waits for the compiler (`first`), or WebAssembly runs until its code is
+   * there (`aside`, the default). Results are the same.
+   */
+  readonly compile?: 'aside' | 'first';
   /**
    * On a virtual device: the milliseconds that a kernel takes when it has the device to itself. Default: its
    * bytes and operations, estimated from its text, over the device's rates.

@@ -30,6 +30,7 @@ const inNode: Place = {
 export async function open(name?: DeviceName, options: OpenOptions = {}): Promise<Device> {
   if (name === undefined) return (await openGpuIfThere(options)) ?? openCpu(options, inNode);
   if (name === 'cpu') return openCpu(options, inNode);
+  if (name === 'cpu-native') return openNative(options);
   const gpu = /^cuda(?::(\d+))?$/.exec(name);
   if (gpu !== null) return openCuda(Number(gpu[1] ?? 0), options);
   if (String(name).startsWith('model:')) {
@@ -39,8 +40,17 @@ export async function open(name?: DeviceName, options: OpenOptions = {}): Promis
   throw new WarpstageError({
     code: 'WS4003',
     message: `there is no device '${String(name)}'`,
-    hint: "the devices of this version are: 'cpu', and 'cuda' or 'cuda:0', 'cuda:1', … for an NVIDIA GPU, and 'model:h200' or 'model:my-device.json' for a virtual device",
+    hint: "the devices of this version are: 'cpu', 'cpu-native', and 'cuda' or 'cuda:0', 'cuda:1', … for an NVIDIA GPU, and 'model:h200' or 'model:my-device.json' for a virtual device",
   });
+}
+
+/** The CPU by the system's compiler of C. */
+async function openNative(options: OpenOptions): Promise<Device> {
+  const { compile = 'aside', target } = options;
+  checkOption('compile', compile, compile === 'aside' || compile === 'first', "'aside' or 'first'");
+  checkOption('target', target, target === undefined, "left out for the device 'cpu-native'");
+  const { nativeTarget } = await import('./cpu/native/target.ts');
+  return openCpu(options, inNode, await nativeTarget(compile === 'first'));
 }
 
 async function openCuda(

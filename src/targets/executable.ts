@@ -48,6 +48,8 @@ export type Executable =
       readonly vectorised: boolean;
       /** What the numbers that the module reports in a fault mean. */
       readonly sites: readonly FaultSite[];
+      /** The same code made for this processor, if it is wanted. */
+      readonly native?: NativeCode;
     }
   | {
       readonly target: 'cuda';
@@ -67,6 +69,27 @@ export type Executable =
       /** What the numbers that the kernel tells mean; absent for one that tells nothing. */
       readonly sites?: readonly FaultSite[];
     };
+
+/** A library that does what a module of WebAssembly does. */
+export interface NativeCode {
+  readonly path: string;
+  /** One of `nativeStates`, shared by all threads. */
+  readonly state: SharedArrayBuffer;
+  /** The functions of the host that it calls, by number: which, and the types of operands and result. */
+  readonly imports: readonly {
+    readonly module: string;
+    readonly name: string;
+    readonly parameters: readonly string[];
+    readonly results: readonly string[];
+  }[];
+  /** How many parameters each of its functions has. */
+  readonly exports: Readonly<Record<string, number>>;
+  /** Where threads find the package that loads it. */
+  readonly koffi: string;
+}
+
+/** A library is not there yet, or could not be made; lies there; or is what launches run from now on. */
+export const nativeStates = { absent: 0, ready: 1, adopted: 2 } as const;
 
 /** A place in the program that can fault. */
 export interface FaultSite {
@@ -153,7 +176,13 @@ export type Fault =
     };
 
 /** Runs the blocks `first` to `end` (exclusive; linear, x fastest) of the launch at `record`. Null if all went well. */
-export type BlockRunner = (record: number, arena: number, first: number, end: number) => Fault | null;
+export interface BlockRunner {
+  (record: number, arena: number, first: number, end: number): Fault | null;
+  /** Called by one thread before each launch, while no thread runs blocks: better code may be taken up then. */
+  readonly begins?: () => void;
+  /** Lets go of what it has; it is not called any more. */
+  readonly ends?: () => void;
+}
 
 /** What a target gives a thread of the device to run with. */
 export interface RunnerContext {
@@ -162,6 +191,8 @@ export interface RunnerContext {
   readonly print: (line: string, thread: Extent3, block: Extent3) => void;
   /** For an executable that tells of the stages of its pipelines: where to. */
   readonly stages?: StageRecording;
+  /** One word, not zero from when running code is to end, for code that nothing else could end. */
+  readonly stop?: Int32Array;
 }
 
 /** Takes down what one block does with the stages of its pipelines. */

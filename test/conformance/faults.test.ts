@@ -4,18 +4,21 @@
 import { describe, expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import { interpreter } from '../support/interpreter.ts';
+import { nativeTargets } from '../support/native.ts';
 import { type KernelLaunch, runKernel } from '../support/run-kernel.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 import { counting } from './case.ts';
 
 /** The fault of a kernel, which must be the same everywhere. */
 function faultOf(of: ReturnType<typeof kernel>, launch: KernelLaunch) {
-  const faults = [interpreter('late'), interpreter('eager'), wasm, wasmStates].map((target) => {
-    const fresh = Object.entries(launch.arguments).map(([name, value]) => {
-      return [name, ArrayBuffer.isView(value) ? value.slice() : value] as const;
-    });
-    return runKernel(target, of, { ...launch, arguments: Object.fromEntries(fresh) }).fault;
-  });
+  const faults = [interpreter('late'), interpreter('eager'), wasm, wasmStates, ...nativeTargets].map(
+    (target) => {
+      const fresh = Object.entries(launch.arguments).map(([name, value]) => {
+        return [name, ArrayBuffer.isView(value) ? value.slice() : value] as const;
+      });
+      return runKernel(target, of, { ...launch, arguments: Object.fromEntries(fresh) }).fault;
+    },
+  );
   for (const fault of faults) expect(fault).toEqual(faults[0]);
   return faults[0]!;
 }

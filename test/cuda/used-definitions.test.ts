@@ -12,7 +12,7 @@ import {
 } from '#warpstage/targets/cuda/prelude-checks.js';
 import { gridPrelude } from '#warpstage/targets/cuda/prelude-grid.js';
 import { meetingPrelude } from '#warpstage/targets/cuda/tile-barriers.js';
-import { usedDefinitions } from '#warpstage/targets/cuda/used-definitions.js';
+import { usedDefinitions } from '#warpstage/targets/used-definitions.js';
 
 const preludes = {
   prelude,

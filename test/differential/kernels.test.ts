@@ -7,6 +7,7 @@ import type { Value } from '#warpstage/compiler/arithmetic.js';
 import { hostArrays } from '#warpstage/kernel/types.js';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { nativeTargets } from '../support/native.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runAsJavaScript } from '../support/run-as-javascript.ts';
 import { runKernel } from '../support/run-kernel.ts';
@@ -61,7 +62,14 @@ function runCompiled(target: Target, { text, schema, grid, block }: RandomKernel
   };
 }
 
-const targets: readonly Target[] = [interpreter('late'), interpreter(1), wasm, wasmStates, ...cudaTargets];
+const targets: readonly Target[] = [
+  interpreter('late'),
+  interpreter(1),
+  wasm,
+  wasmStates,
+  ...nativeTargets,
+  ...cudaTargets,
+];
 
 sayWithoutGpu();
 

@@ -7,6 +7,7 @@ import type { Executable, Fault } from '#warpstage/targets/executable.js';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
 import { loweredForCpu } from '../support/lowered.ts';
+import { nativeTargets } from '../support/native.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { bitsOf, runProgram, type Target } from '../support/run-program.ts';
 import { atLength } from '../support/thorough.ts';
@@ -21,8 +22,9 @@ function wayOf(executable: Executable): string {
 }
 
 function expectedWays(target: Target): readonly string[] {
-  if (target === wasm) return ['regions', 'lanes', 'states'];
-  if (target === wasmStates) return ['states'];
+  const [native, nativeStates] = nativeTargets;
+  if (target === wasm || target === native) return ['regions', 'lanes', 'states'];
+  if (target === wasmStates || target === nativeStates) return ['states'];
   return [cudaTargets.includes(target) ? 'cuda' : 'interpreter'];
 }
 
@@ -54,6 +56,7 @@ const targets: readonly Target[] = [
   loweredForCpu('late', ({ message }) => found.push(message)),
   wasm,
   wasmStates,
+  ...nativeTargets,
 ];
 
 sayWithoutGpu();

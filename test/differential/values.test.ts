@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { nativeTargets } from '../support/native.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import type { Target } from '../support/run-program.ts';
@@ -36,7 +37,7 @@ function compiled(target: Target, text: string, indexType: 'i32' | 'i64') {
   return data;
 }
 
-const targets: readonly Target[] = [interpreter('late'), wasm, wasmStates, ...cudaTargets];
+const targets: readonly Target[] = [interpreter('late'), wasm, wasmStates, ...nativeTargets, ...cudaTargets];
 
 sayWithoutGpu();
 

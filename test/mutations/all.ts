@@ -13,6 +13,7 @@ import { mutations as leftCopies } from './left-copies.ts';
 import { mutations as legalise } from './legalise.ts';
 import { mutations as meetings } from './meetings.ts';
 import type { Mutation } from './mutation.ts';
+import { mutations as native } from './native.ts';
 import { mutations as outside } from './outside.ts';
 import { mutations as overlap } from './overlap.ts';
 import { mutations as pipelines } from './pipelines.ts';
@@ -43,6 +44,7 @@ export const mutations: readonly Mutation[] = [
   ...lanes,
   ...shapes,
   ...targets,
+  ...native,
   ...runtimeCpu,
   ...runtime,
   ...journal,

@@ -2,6 +2,8 @@
 
 import { type Device, type OpenOptions, open } from 'warpstage';
 import { gpus } from './gpu.ts';
+import { atLength } from './thorough.ts';
+import { hasTool } from './tools.ts';
 
 export interface TestDevice {
   readonly name: string;
@@ -12,15 +14,28 @@ export interface TestDevice {
   readonly open: (options?: OpenOptions) => Promise<Device>;
 }
 
-function device(name: string, kind: TestDevice['kind'], options: OpenOptions, ranOn: RegExp): TestDevice {
-  return { name, kind, options, ranOn, open: (more = {}) => open(kind, { ...options, ...more }) };
+function device(
+  name: string,
+  kind: TestDevice['kind'],
+  options: OpenOptions,
+  ranOn: RegExp,
+  opened: 'cpu' | 'cpu-native' | 'cuda' = kind,
+): TestDevice {
+  return { name, kind, options, ranOn, open: (more = {}) => open(opened, { ...options, ...more }) };
 }
+
+/** By the system's compiler of C, which takes a while for each kernel. */
+const nativeDevices: readonly TestDevice[] =
+  atLength && hasTool('cc')
+    ? [device('cpu-native', 'cpu', { compile: 'first', threads: 2 }, /^native/, 'cpu-native')]
+    : [];
 
 /** The CPU in its ways. */
 export const cpuDevices: readonly TestDevice[] = [
   device('cpu, wasm, two threads', 'cpu', { target: 'wasm', threads: 2 }, /^wasm/),
   device('cpu, wasm, one thread', 'cpu', { target: 'wasm', threads: 1 }, /^wasm/),
   device('cpu, interpreter', 'cpu', { target: 'interpreter' }, /^interpreter$/),
+  ...nativeDevices,
 ];
 
 /** Every kind of device that is here and tests each access. */

@@ -6,15 +6,17 @@ import type { Kernel } from '#warpstage/kernel/kernel.js';
 import type { Executable, Fault } from '#warpstage/targets/executable.js';
 import { cudaTargets } from './cuda.ts';
 import { deliveries, interpreter } from './interpreter.ts';
+import { nativeTargets } from './native.ts';
 import { type KernelLaunch, runKernel } from './run-kernel.ts';
 import type { Target } from './run-program.ts';
 import { wasm, wasmStates } from './wasm.ts';
 
-/** The interpreter under each policy of delivery, and WebAssembly as it chooses and as state machines. */
+/** The interpreter under each policy of delivery; WebAssembly, and at length the CPU's own instructions, as chosen and as state machines. */
 export const everyTarget: readonly Target[] = [
   ...deliveries.map((delivery) => interpreter(delivery)),
   wasm,
   wasmStates,
+  ...nativeTargets,
 ];
 
 export interface Everywhere {

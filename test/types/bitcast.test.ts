@@ -5,6 +5,7 @@ import { generateCuda } from '#warpstage/targets/cuda/generate.js';
 import { compile, kernelOf, mistakesIn, statementsOf } from '../compiler/support.ts';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { nativeTargets } from '../support/native.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { testCompiling } from '../support/nvcc.ts';
 import { runKernel } from '../support/run-kernel.ts';
@@ -33,27 +34,30 @@ const wide = kernelOf(
 
 const some = [0, -0, 1, -1.5, 1e-40, -1e-300, 3e38, 1e300, Infinity, -Infinity, 0.1, 123456.789];
 
-describe.each([interpreter('eager'), wasm, wasmStates, ...cudaTargets])('$name', (target) => {
-  test('keeps 32 bits', () => {
-    const x = Float32Array.from(some);
-    const n = x.length;
-    const given = { x, i: new Int32Array(n), u: new Uint32Array(n).fill(7), back: new Float32Array(n) };
-    expect(runKernel(target, narrow, { grid: 3, block: 4, arguments: given }).fault).toBeNull();
-    expect(given.i).toEqual(new Int32Array(x.buffer));
-    expect(given.u).toEqual(new Uint32Array(n));
-    expect(given.back).toEqual(x.map((one) => Math.abs(one) + 1));
-  });
+describe.each([interpreter('eager'), wasm, wasmStates, ...nativeTargets, ...cudaTargets])(
+  '$name',
+  (target) => {
+    test('keeps 32 bits', () => {
+      const x = Float32Array.from(some);
+      const n = x.length;
+      const given = { x, i: new Int32Array(n), u: new Uint32Array(n).fill(7), back: new Float32Array(n) };
+      expect(runKernel(target, narrow, { grid: 3, block: 4, arguments: given }).fault).toBeNull();
+      expect(given.i).toEqual(new Int32Array(x.buffer));
+      expect(given.u).toEqual(new Uint32Array(n));
+      expect(given.back).toEqual(x.map((one) => Math.abs(one) + 1));
+    });
 
-  test('keeps 64 bits', () => {
-    const x = Float64Array.from(some);
-    const n = x.length;
-    const given = { x, i: new BigInt64Array(n), u: new BigUint64Array(n), back: new Float64Array(n) };
-    expect(runKernel(target, wide, { grid: 3, block: 4, arguments: given }).fault).toBeNull();
-    expect(given.i).toEqual(new BigInt64Array(x.buffer));
-    expect(given.u).toEqual(new BigUint64Array(x.buffer).map((bits) => bits >> 52n));
-    expect(given.back).toEqual(x.map((one) => -one));
-  });
-});
+    test('keeps 64 bits', () => {
+      const x = Float64Array.from(some);
+      const n = x.length;
+      const given = { x, i: new BigInt64Array(n), u: new BigUint64Array(n), back: new Float64Array(n) };
+      expect(runKernel(target, wide, { grid: 3, block: 4, arguments: given }).fault).toBeNull();
+      expect(given.i).toEqual(new BigInt64Array(x.buffer));
+      expect(given.u).toEqual(new BigUint64Array(x.buffer).map((bits) => bits >> 52n));
+      expect(given.back).toEqual(x.map((one) => -one));
+    });
+  },
+);
 
 test('bits of literals are known when the kernel is compiled', () => {
   const text = `({ i, y }, cuda) => { i[0] = cuda.bitcast('i32', 0.5); y[0] = cuda.bitcast('f32', 0xc0490fdb); }`;

@@ -15,11 +15,12 @@ import { kernelOf } from '../compiler/support.ts';
 import { cudaTargets } from '../support/cuda.ts';
 import { turned } from '../support/element-kernels.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { nativeTargets } from '../support/native.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
-const targets = [interpreter('eager'), wasm, wasmStates, ...cudaTargets];
+const targets = [interpreter('eager'), wasm, wasmStates, ...nativeTargets, ...cudaTargets];
 
 sayWithoutGpu();
 

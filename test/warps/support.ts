@@ -7,6 +7,7 @@ import type { Kernel } from '#warpstage/kernel/kernel.js';
 import type { Fault } from '#warpstage/targets/executable.js';
 import { cudaTargets } from '../support/cuda.ts';
 import { deliveries, interpreter } from '../support/interpreter.ts';
+import { nativeTargets } from '../support/native.ts';
 import { type KernelLaunch, runKernel } from '../support/run-kernel.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
@@ -34,7 +35,7 @@ export function outcomeOf(kernel: Kernel, launch: KernelLaunch): Outcome {
   const { executable } = chosen;
   if (executable.target !== 'wasm') throw new Error('not an executable of WebAssembly');
   const gpu = chosen.fault === null ? cudaTargets : [];
-  const others = [wasmStates, ...deliveries.map((each) => interpreter(each)), ...gpu];
+  const others = [wasmStates, ...nativeTargets, ...deliveries.map((each) => interpreter(each)), ...gpu];
   for (const target of others) {
     const other = run(target, kernel, launch);
     // Which thread of several at fault is found first depends on the schedule.

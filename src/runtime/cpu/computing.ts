@@ -18,6 +18,8 @@ export interface Workshop {
   readonly create: RunnerFactory;
   /** The main thread's time. */
   readonly now: () => number;
+  /** See `RunnerContext`. */
+  readonly stop?: Int32Array;
 }
 
 /** Runs one block, and gives what it did with the stages of its pipelines. */
@@ -35,9 +37,13 @@ export class Runners {
   readonly #stageRunners = new Map<number, StageRunner>();
 
   constructor(workshop: Workshop) {
-    const { memory, port } = workshop;
+    const { memory, port, stop } = workshop;
     this.#workshop = workshop;
-    this.#context = { memory, print: (line) => port.postMessage({ kind: 'print', line } satisfies Report) };
+    this.#context = {
+      memory,
+      print: (line) => port.postMessage({ kind: 'print', line } satisfies Report),
+      ...(stop === undefined ? {} : { stop }),
+    };
   }
 
   announce(id: number, executable: Runnable): void {
@@ -46,6 +52,7 @@ export class Runners {
 
   forget(id: number): void {
     this.#executables.delete(id);
+    this.#runners.get(id)?.ends?.();
     this.#runners.delete(id);
     this.#stageRunners.delete(id);
   }
@@ -138,6 +145,7 @@ export function computeHandler(pool: WorkerPool, workshop: Workshop): TaskHandle
     run(task, ticket) {
       if (task.kind !== 'launch') throw new TypeError('the compute engine only launches');
       const runner = runners.get(task.executable);
+      runner.begins?.();
       device.upTo(task.recordAddress + task.record.length).set(task.record, task.recordAddress);
       pool.open({ ...task, ticket });
       let whole = false;

@@ -63,6 +63,12 @@ export interface CpuTarget {
   readonly runners: RunnerSource;
   /** Whether several threads may run the blocks of a launch. */
   readonly parallel: boolean;
+  /** Of a target that compiles beside the program: throws what went wrong with an executable, once. */
+  readonly check?: (executable: Executable) => void;
+  /** Throws what went wrong and was not thrown. */
+  readonly reportLeft?: () => void;
+  /** What else the device's name says. */
+  readonly about?: string;
 }
 
 export interface CpuSettings {
@@ -131,6 +137,7 @@ export class CpuDevice implements Device {
   #pinnedBytes = 0;
   /** Resolves when all is stopped. */
   #closed: Promise<void> | null = null;
+  readonly #reportLeft: () => void;
 
   constructor(settings: CpuSettings) {
     const { surroundings, target, virtual } = settings;
@@ -142,7 +149,9 @@ export class CpuDevice implements Device {
     this.#surroundings = surroundings;
     this.#memory = new LinearMemory(memory);
     this.#staging = new LinearMemory(staging);
-    const own = propertiesOf(surroundings.processor, threads, this.#memory.allocator.total);
+    this.#reportLeft = () => target.reportLeft?.();
+    const name = `${surroundings.processor}${target.about === undefined ? '' : `, ${target.about}`}`;
+    const own = propertiesOf(name, threads, this.#memory.allocator.total);
     this.properties = { ...own, ...virtual?.properties };
     this.#multiprocessor = virtual?.multiprocessor ?? null;
     const tableMemory = createCommandTableMemory();
@@ -199,7 +208,9 @@ export class CpuDevice implements Device {
       bind: (kernel, configuration, args) => {
         // A thread starts in the time that a kernel takes to compile.
         this.#dispatcher.engines.warmUp('compute');
-        return binder.bind(kernel, configuration, args);
+        const work = binder.bind(kernel, configuration, args);
+        target.check?.(work.executable);
+        return work;
       },
     };
     this.defaultStream = new CommandStream(this.#streamHost, this.#queue.defaultStream);
@@ -347,7 +358,10 @@ export class CpuDevice implements Device {
     if (this.#closed !== null) return this.#closed;
     this.#closed = this.#end();
     // The first call to close it throws what was not reported before.
-    return this.#closed.then(() => this.#queue.reportLeft());
+    return this.#closed.then(() => {
+      this.#queue.reportLeft();
+      this.#reportLeft();
+    });
   }
 
   async #end(): Promise<void> {

@@ -73,7 +73,11 @@ export type Report =
 export type RecordedStages = Pick<Extract<Report, { kind: 'stages' }>, 'block' | 'marks'>;
 
 /** What makes runners of a target's executables: a target of the package, or a function that a module exports. */
-export type RunnerSource = 'wasm' | 'interpreter' | { readonly url: string; readonly name: string };
+export type RunnerSource =
+  | 'wasm'
+  | 'native'
+  | 'interpreter'
+  | { readonly url: string; readonly name: string };
 
 /** What a thread does: an engine's work, or a member of the pool beside the lead. */
 export type Role = EngineName | { readonly helper: number };

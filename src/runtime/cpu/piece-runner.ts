@@ -31,7 +31,7 @@ function pieceRunner(pieces: FilePieces, run: BlockRunner, memory: WebAssembly.M
     for (const file of some)
       transferPiece(file, files.indexOf(file), bytes, arena + file.offset, piece, state);
   };
-  return (range, arena, first, end) => {
+  const runPieces: BlockRunner = (range, arena, first, end) => {
     const bytes = device.upTo(arena + arenaBytes);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const before = view.getFloat64(range, true);
@@ -53,6 +53,8 @@ function pieceRunner(pieces: FilePieces, run: BlockRunner, memory: WebAssembly.M
     }
     return null;
   };
+  const { begins, ends } = run;
+  return Object.assign(runPieces, { ...(begins && { begins }), ...(ends && { ends }) });
 }
 
 /** Reads or writes a file's part of a piece, whole. */

@@ -6,12 +6,22 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import type { Order, Report, ThreadData } from './messages.ts';
 import type { Thread, ThreadEvents } from './staff.ts';
 import { text } from './worker.text.js';
+import { WorkerPool } from './worker-pool.ts';
+
+/** The words that stop threads. A process waits for its threads when it ends, and they may run for ever. */
+const running = new Set<Int32Array>();
+
+function stopAll(): void {
+  for (const word of running) Atomics.store(word, 0, 1);
+}
 
 export class NodeThread implements Thread {
   readonly #worker: Worker;
   readonly #port: MessagePort;
   readonly #events: ThreadEvents;
   readonly #exited: Promise<void>;
+  /** Of a thread that runs code which nothing else can end. */
+  readonly #stopWord: Int32Array | null;
   #stopping = false;
   #begun = false;
   #reason = 'it ended by itself';
@@ -19,6 +29,13 @@ export class NodeThread implements Thread {
   constructor(data: Omit<ThreadData, 'port'>, events: ThreadEvents) {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
+    const computes = data.role === 'compute' || typeof data.role === 'object';
+    const stopWord = data.runners === 'native' && computes ? new WorkerPool(data.pool).stopWord : null;
+    this.#stopWord = stopWord;
+    if (stopWord !== null) {
+      if (running.size === 0) process.once('exit', stopAll);
+      running.add(stopWord);
+    }
     this.#events = events;
     const workerData: ThreadData = { ...data, port: port2 };
     // From text: a bundle has no file of the thread's, and one script starts sooner than forty modules.
@@ -40,6 +57,8 @@ export class NodeThread implements Thread {
       this.#worker.once('exit', () => {
         this.drain();
         this.#port.close();
+        if (stopWord !== null && running.delete(stopWord) && running.size === 0)
+          process.removeListener('exit', stopAll);
         resolve();
         if (!this.#stopping) this.#events.lost(this.#reason);
       });
@@ -72,6 +91,7 @@ export class NodeThread implements Thread {
   /** Ends the thread, whatever it does. Resolves when it is gone. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    if (this.#stopWord !== null) Atomics.store(this.#stopWord, 0, 1);
     await this.#worker.terminate();
     await this.#exited;
   }

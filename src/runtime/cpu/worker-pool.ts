@@ -28,6 +28,8 @@ const Word = {
   /** The executable that records the stages of a block, or 0; and the block. */
   stages: 11,
   stagesBlock: 12,
+  /** Not zero when the threads are being ended: for code that nothing else can end. */
+  stopped: 13,
 } as const;
 
 const wordCount = 16;
@@ -66,6 +68,11 @@ export class WorkerPool {
   constructor(memory: WorkerPoolMemory) {
     this.#words = new Int32Array(memory.words);
     this.#members = memory.members;
+  }
+
+  /** The word that says that the threads are being ended. */
+  get stopWord(): Int32Array {
+    return new Int32Array(this.#words.buffer as SharedArrayBuffer, 4 * Word.stopped, 1);
   }
 
   // For the lead

@@ -17,6 +17,8 @@ import { WorkerPool } from './worker-pool.ts';
 async function factoryOf(runners: RunnerSource): Promise<ExecutableFactory> {
   if (runners === 'wasm')
     return (await import('../../targets/wasm/runner.ts')).createWasmRunner as ExecutableFactory;
+  if (runners === 'native')
+    return (await import('./native/runner.ts')).createNativeRunner as ExecutableFactory;
   if (runners === 'interpreter')
     return (await import('../../targets/interpreter/runner.ts')).createInterpreterRunner as ExecutableFactory;
   const module = (await import(runners.url)) as Record<string, ExecutableFactory>;
@@ -26,7 +28,10 @@ async function factoryOf(runners: RunnerSource): Promise<ExecutableFactory> {
 async function start(thread: ThreadData): Promise<void> {
   const { role, port, table, pool, device, staging, runners, clockOffset } = thread;
   const now = mainClock(clockOffset);
-  const workshop = async () => ({ memory: device, port, create: withPieces(await factoryOf(runners)), now });
+  const { stopWord } = new WorkerPool(pool);
+  const workshop = async () => {
+    return { memory: device, port, create: withPieces(await factoryOf(runners)), now, stop: stopWord };
+  };
   if (typeof role === 'object') {
     runHelper(role.helper, new WorkerPool(pool), await workshop());
     return;

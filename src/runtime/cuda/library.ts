@@ -41,8 +41,8 @@ export function foreignFunctionsPath(): string {
   return packages().resolve('koffi');
 }
 
-/** The FFI package, loaded on first use: it is optional. */
-export function foreignFunctions(): typeof Koffi {
+/** The FFI package, loaded on first use: it is optional. `wants`: for whom an error says that it is missing. */
+export function foreignFunctions(wants = 'NVIDIA GPUs need'): typeof Koffi {
   try {
     koffi ??= packages()('koffi') as typeof Koffi;
     return koffi;
@@ -50,7 +50,7 @@ export function foreignFunctions(): typeof Koffi {
     throw new WarpstageError(
       {
         code: 'WS4003',
-        message: 'NVIDIA GPUs need the package koffi, and it cannot be loaded',
+        message: `${wants} the package koffi, and it cannot be loaded`,
         hint: 'install it beside warpstage: npm install koffi',
       },
       { cause },

@@ -16,6 +16,7 @@ import type { Lowering } from '../legalise/decisions.ts';
 import { lowerForGpu } from '../legalise/lower.ts';
 import type { LoweringOptions } from '../legalise/lowering.ts';
 import { sharedAlignments } from '../shared-alignment.ts';
+import { usedDefinitions } from '../used-definitions.ts';
 import { Checks } from './checks.ts';
 import { CoreWriter } from './core.ts';
 import { entryName } from './entry-name.ts';
@@ -33,7 +34,6 @@ import { gridPrelude } from './prelude-grid.ts';
 import { StatementWriter } from './statements.ts';
 import { meetingPrelude } from './tile-barriers.ts';
 import { arrayName, elementDefinitions, elementType, identifier, valueTypes } from './types.ts';
-import { usedDefinitions } from './used-definitions.ts';
 import { warpPreludeOf } from './warps.ts';
 
 export interface CudaOptions extends LoweringOptions {

@@ -22,8 +22,17 @@ export interface WasmOptions {
 
 /** Compiles a program. */
 export function compileWasm(program: Program, options: WasmOptions = {}): WasmExecutable {
+  return wasmWithBytes(program, options).executable;
+}
+
+/** The same, with the module's bytes, of which code for a processor can be made. */
+export function wasmWithBytes(
+  program: Program,
+  options: WasmOptions = {},
+): { readonly executable: WasmExecutable; readonly bytes: Uint8Array } {
   const { bytes, done: _, ...rest } = writeModule(program, options);
-  return { target: 'wasm', program, module: new WebAssembly.Module(bytes), ...rest };
+  const module = new WebAssembly.Module(bytes);
+  return { executable: { target: 'wasm', program, module, ...rest }, bytes };
 }
 
 /**

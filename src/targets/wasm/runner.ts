@@ -19,40 +19,83 @@ type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
 const sliceTime = 1;
 const largestSlice = 4096;
 
-export function createWasmRunner(
+/** What code takes from JavaScript, and what the runner asks about it. */
+export interface HostSide {
+  /** The functions, by module and name; those of `math` as the code asks for them. */
+  readonly functions: Omit<HostFunctions, 'math'>;
+  readonly faults: FaultReader;
+  readonly patience: Patience;
+  /** Notes which block runs. */
+  enter(block: number): void;
+}
+
+export function hostSide(
   executable: WasmExecutable,
   context: RunnerContext,
   patience = new Patience(context.memory),
-): BlockRunner {
+): HostSide {
   const faults = new FaultReader(executable, context.memory);
   /** The block that runs. */
   let current = 0;
+  return {
+    functions: {
+      exact: exactFunctions,
+      clock: { now, rests: patience.rests.bind(patience) },
+      fault: faults.functions,
+      stages: stageFunctions(executable, context, () => current),
+      print: printFunctions(executable, context, faults),
+    },
+    faults,
+    patience,
+    enter(block) {
+      current = block;
+    },
+  };
+}
+
+export function createWasmRunner(
+  executable: WasmExecutable,
+  context: RunnerContext,
+  patience?: Patience,
+): BlockRunner {
+  const host = hostSide(executable, context, patience);
   const imports = {
     env: { memory: context.memory },
     math: mathImports(executable.module),
-    exact: exactFunctions,
-    clock: { now, rests: patience.rests.bind(patience) } satisfies HostFunctions['clock'],
-    fault: faults.functions,
-    stages: stageFunctions(executable, context, () => current),
-    print: printFunctions(executable, context, faults),
+    ...host.functions,
   };
   const instance = new WebAssembly.Instance(executable.module, imports as unknown as WebAssembly.Imports);
-  if (synchronisesGrid(executable.program)) {
-    const functions = instance.exports as unknown as GridFunctions;
+  return blockRunner(executable, context, instance.exports as unknown as CodeFunctions, host);
+}
+
+/** What code exports: `run`, or the functions of a grid that synchronises. */
+export type CodeFunctions = GridFunctions & {
+  run(record: number, arena: number, first: number, end: number): number;
+};
+
+/** Runs blocks by an executable's code, whatever carries that out. */
+export function blockRunner(
+  { program }: WasmExecutable,
+  { memory }: RunnerContext,
+  functions: CodeFunctions,
+  { faults, patience, enter }: HostSide,
+): BlockRunner {
+  if (synchronisesGrid(program)) {
     return (record, arena, first, end) => {
       patience.begin();
-      const stride = new DataView(context.memory.buffer).getUint32(record + 12, true);
-      const enter = (block: number) => {
-        current = block;
+      const stride = new DataView(memory.buffer).getUint32(record + 12, true);
+      const enterBlock = (block: number) => {
+        enter(block);
         faults.begin(record, arena + block * stride);
         return arena + block * stride;
       };
       const awaitsGrid = () => faults.awaitsGrid;
-      return runGrid(functions, record, end - first, { enter, awaitsGrid }) ? faults.take() : null;
+      return runGrid(functions, record, end - first, { enter: enterBlock, awaitsGrid })
+        ? faults.take()
+        : null;
     };
   }
-  const run = instance.exports.run as (record: number, arena: number, first: number, end: number) => number;
-
+  const { run } = functions;
   return (record, arena, first, end) => {
     faults.begin(record, arena);
     patience.begin();
@@ -60,7 +103,7 @@ export function createWasmRunner(
     for (let block = first; block < end; ) {
       const sliceEnd = Math.min(block + slice, end);
       const start = performance.now();
-      current = block;
+      enter(block);
       if (run(record, arena, block, sliceEnd) !== 0) return faults.take();
       if (performance.now() - start < sliceTime) slice = Math.min(2 * slice, largestSlice);
       else slice = Math.max(1, Math.floor(slice / 2));

@@ -1,0 +1,346 @@
+// Writes one function of a module as C.
+//
+// What WebAssembly has on its stack are constants of C here, each assigned once; a block is a label that branches go to.
+// At the top of a loop the code looks whether it is to stop, since nothing else could stop it. What stands behind a
+// branch until its block ends is never run, and is not written.
+
+import type { WasmType } from '../wasm/encoder/code.ts';
+import type { LaneInstruction, PlainInstruction } from '../wasm/encoder/opcodes.ts';
+import type { DecodedFunction, DecodedModule, Instruction, Signature } from './decode.ts';
+import { laneOperations, type Operation, operationOf, textOf } from './operations.ts';
+
+export const cTypes: Readonly<Record<WasmType, string>> = {
+  i32: 'uint32_t',
+  i64: 'uint64_t',
+  f32: 'float',
+  f64: 'double',
+  v128: 'ws_v128',
+};
+
+const typeOfLetter: Readonly<Record<string, WasmType>> = {
+  i: 'i32',
+  l: 'i64',
+  f: 'f32',
+  d: 'f64',
+  v: 'v128',
+};
+
+/** What instructions of memory take beside the address, and give; the rest follows from their names. */
+const isStore = (name: string) => name.includes('.store');
+const operandsOfAtomic = (name: string) =>
+  name.endsWith('atomic.load') ? 0 : name.endsWith('cmpxchg') ? 2 : 1;
+
+interface Value {
+  readonly type: WasmType;
+  readonly text: string;
+}
+
+interface Open {
+  readonly kind: 'block' | 'loop' | 'if';
+  readonly label: number;
+  /** How many values lie below it. */
+  readonly height: number;
+  /** The variable that an `if` leaves its value in. */
+  readonly result: Value | null;
+  /** Whether anything branches to it. */
+  isUsed: boolean;
+}
+
+/** `static` and the types and names of the parameters. */
+export function declarationOf(number: number, { parameters, results }: Signature): string {
+  const list = parameters.map((type, i) => `, ${cTypes[type]} l${i}`).join('');
+  const [result] = results;
+  return `static ${result === undefined ? 'void' : cTypes[result]} f${number}(struct ws_env *e${list})`;
+}
+
+export function functionText(module: DecodedModule, number: number): string {
+  const { imports, functions } = module;
+  return new FunctionWriter(module, functions[number - imports.length]!).write(number);
+}
+
+class FunctionWriter {
+  readonly #module: DecodedModule;
+  readonly #function: DecodedFunction;
+  readonly #lines: string[] = [];
+  readonly #stack: Value[] = [];
+  readonly #open: Open[] = [];
+  #values = 0;
+  #labels = 0;
+  /** While what is read is never run: how many blocks were opened in it. */
+  #dead: number | null = null;
+
+  constructor(module: DecodedModule, decoded: DecodedFunction) {
+    this.#module = module;
+    this.#function = decoded;
+  }
+
+  write(number: number): string {
+    const { parameters, results, locals, body } = this.#function;
+    const zero = (type: WasmType) => (type === 'v128' ? '{0}' : '0');
+    locals.forEach((type, i) => {
+      if (i >= parameters.length) this.#line(`${cTypes[type]} l${i} = ${zero(type)};`);
+    });
+    this.#line('uint8_t *const m = e->memory;');
+    this.#line('const volatile int32_t *const stop = e->stop;');
+    for (const instruction of body) this.#instruction(instruction);
+    if (results.length > 0 && this.#dead === null) this.#line(`return ${this.#pop().text};`);
+    return `${declarationOf(number, this.#function)} {\n${this.#lines.join('\n')}\n}\n`;
+  }
+
+  #line(text: string): void {
+    this.#lines.push(`  ${text}`);
+  }
+
+  #push(type: WasmType, text: string): void {
+    const name = `t${this.#values++}`;
+    this.#line(`const ${cTypes[type]} ${name} = ${text};`);
+    this.#stack.push({ type, text: name });
+  }
+
+  #pop(): Value {
+    const value = this.#stack.pop();
+    if (value === undefined) throw new Error('the module takes a value that is not there');
+    return value;
+  }
+
+  /** The last values, in the order in which they were pushed. */
+  #take(count: number): readonly string[] {
+    return Array.from({ length: count }, () => this.#pop().text).reverse();
+  }
+
+  #instruction(instruction: Instruction): void {
+    const { kind } = instruction;
+    if (this.#dead !== null) {
+      if (kind === 'block' || kind === 'loop' || kind === 'if') this.#dead += 1;
+      else if (kind === 'end' && this.#dead > 0) this.#dead -= 1;
+      else if (kind === 'end' || (kind === 'else' && this.#dead === 0)) this.#structure(instruction);
+      return;
+    }
+    switch (kind) {
+      case 'plain':
+        this.#plain(instruction.name as PlainInstruction);
+        return;
+      case 'constant':
+        this.#constant(instruction.type, instruction.bits);
+        return;
+      case 'get':
+        this.#push(this.#function.locals[instruction.local]!, `l${instruction.local}`);
+        return;
+      case 'set':
+        this.#line(`l${instruction.local} = ${this.#pop().text};`);
+        return;
+      case 'tee':
+        this.#line(`l${instruction.local} = ${this.#stack.at(-1)!.text};`);
+        return;
+      case 'lane': {
+        const operation = laneOperations[instruction.name as LaneInstruction];
+        this.#operation(operation, (text) => text.replace(/\bn\b/, String(instruction.lane)));
+        return;
+      }
+      case 'shuffle': {
+        const [a, b] = this.#take(2);
+        this.#push('v128', `WS_SHUFFLE(${a}, ${b}, ${instruction.bytes.join(', ')})`);
+        return;
+      }
+      case 'memory':
+        this.#memory(instruction.name, instruction.offset);
+        return;
+      case 'lane memory': {
+        const [address, value] = this.#take(2);
+        const at = this.#address(address!, instruction.offset);
+        this.#line(`${cName(instruction.name)}(${at}, ${value}, ${instruction.lane});`);
+        return;
+      }
+      case 'fence':
+        this.#line('__atomic_thread_fence(__ATOMIC_SEQ_CST);');
+        return;
+      case 'copy': {
+        const [to, from, bytes] = this.#take(3);
+        this.#line(`memmove(m + ${to}, m + ${from}, ${bytes});`);
+        return;
+      }
+      case 'fill': {
+        const [to, byte, bytes] = this.#take(3);
+        this.#line(`memset(m + ${to}, (int)${byte}, ${bytes});`);
+        return;
+      }
+      case 'call':
+        this.#call(instruction.target);
+        return;
+      default:
+        this.#structure(instruction);
+        return;
+    }
+  }
+
+  #plain(name: PlainInstruction): void {
+    switch (name) {
+      case 'drop':
+        this.#pop();
+        return;
+      case 'select': {
+        const condition = this.#pop().text;
+        const { type, text } = this.#pop();
+        this.#push(type, `${condition} ? ${this.#pop().text} : ${text}`);
+        return;
+      }
+      case 'return': {
+        const [result] = this.#function.results;
+        this.#line(result === undefined ? 'return;' : `return ${this.#pop().text};`);
+        this.#leave();
+        return;
+      }
+      case 'unreachable':
+        this.#line(`${operationOf(name)[1]};`);
+        this.#leave();
+        return;
+      default:
+        this.#operation(operationOf(name), (text) => text);
+        return;
+    }
+  }
+
+  #operation(operation: Operation, finished: (text: string) => string): void {
+    const [operands = '', result = ''] = operation[0].split('>');
+    const text = textOf(operation, this.#take(operands.length));
+    this.#push(typeOfLetter[result]!, finished(text));
+  }
+
+  #constant(type: WasmType, bits: bigint): void {
+    const hex = `0x${bits.toString(16)}`;
+    switch (type) {
+      case 'i32':
+        this.#push(type, `${hex}u`);
+        return;
+      case 'i64':
+        this.#push(type, `${hex}ull`);
+        return;
+      case 'f32':
+        this.#push(type, `ws_f32(${hex}u)`);
+        return;
+      case 'f64':
+        this.#push(type, `ws_f64(${hex}ull)`);
+        return;
+      case 'v128': {
+        const lanes = [0n, 32n, 64n, 96n].map(
+          (shift) => `(int32_t)0x${BigInt.asUintN(32, bits >> shift).toString(16)}u`,
+        );
+        this.#push(type, `{${lanes.join(', ')}}`);
+        return;
+      }
+    }
+  }
+
+  /** The sum does not wrap: it has 33 bits. */
+  #address(address: string, offset: number): string {
+    return offset === 0 ? `m + ${address}` : `m + ${address} + ${offset}u`;
+  }
+
+  #memory(name: string, offset: number): void {
+    const [type = ''] = name.split('.');
+    const isAtomic = name.includes('.atomic.');
+    const count = isAtomic ? operandsOfAtomic(name) : isStore(name) ? 1 : 0;
+    const [address, ...values] = this.#take(1 + count);
+    const call = `${cName(name)}(${[this.#address(address!, offset), ...values].join(', ')})`;
+    if (isStore(name)) this.#line(`${call};`);
+    else this.#push(type as WasmType, call);
+  }
+
+  #call(target: number): void {
+    const { imports, functions } = this.#module;
+    const imported = imports[target];
+    const { parameters, results } = imported ?? functions[target - imports.length]!;
+    const operands = this.#take(parameters.length);
+    const call = `f${target}(${['e', ...operands].join(', ')})`;
+    const [result] = results;
+    if (result === undefined) this.#line(`${call};`);
+    else this.#push(result, call);
+  }
+
+  // Structure
+
+  #structure(instruction: Instruction): void {
+    switch (instruction.kind) {
+      case 'block':
+        this.#enter('block', null);
+        return;
+      case 'loop': {
+        const { label } = this.#enter('loop', null);
+        this.#line(`b${label}: if (WS_UNLIKELY(*stop)) ws_stop(e);`);
+        return;
+      }
+      case 'if': {
+        const condition = this.#pop().text;
+        const { type } = instruction;
+        const result = type === null ? null : { type, text: `t${this.#values++}` };
+        if (result !== null) this.#line(`${cTypes[result.type]} ${result.text};`);
+        this.#enter('if', result);
+        this.#line(`if (${condition}) {`);
+        return;
+      }
+      case 'else':
+        this.#closeBranch(this.#open.at(-1)!);
+        this.#line('} else {');
+        this.#dead = null;
+        return;
+      case 'end': {
+        const closed = this.#open.pop()!;
+        this.#closeBranch(closed);
+        if (closed.kind === 'if') this.#line('}');
+        if (closed.kind !== 'loop' && closed.isUsed) this.#line(`b${closed.label}:;`);
+        // What comes behind a loop is not run, if its end is not reached; a block may be left by a branch.
+        if (closed.kind !== 'loop') this.#dead = null;
+        if (closed.kind === 'loop' && this.#dead !== null) this.#dead = 0;
+        if (closed.result !== null) this.#stack.push(closed.result);
+        return;
+      }
+      case 'br':
+        this.#line(`${this.#branch(instruction.depth)}`);
+        this.#leave();
+        return;
+      case 'br_if':
+        this.#line(`if (${this.#pop().text}) ${this.#branch(instruction.depth)}`);
+        return;
+      case 'br_table': {
+        const cases = instruction.depths.map((depth, i, { length }) => {
+          return `${i === length - 1 ? 'default' : `case ${i}`}: ${this.#branch(depth)}`;
+        });
+        this.#line(`switch (${this.#pop().text}) { ${cases.join(' ')} }`);
+        this.#leave();
+        return;
+      }
+    }
+  }
+
+  #enter(kind: Open['kind'], result: Value | null): Open {
+    const opened = { kind, label: this.#labels++, height: this.#stack.length, result, isUsed: false };
+    this.#open.push(opened);
+    return opened;
+  }
+
+  #branch(depth: number): string {
+    const target = this.#open.at(-1 - depth);
+    if (target === undefined) {
+      if (this.#function.results.length > 0) throw new Error('a branch leaves the function with a value');
+      return 'return;';
+    }
+    target.isUsed = true;
+    return `goto b${target.label};`;
+  }
+
+  /** A branch of an `if` has come to its end. */
+  #closeBranch({ result, height }: Open): void {
+    if (this.#dead === null && result !== null) this.#line(`${result.text} = ${this.#pop().text};`);
+    this.#stack.length = height;
+  }
+
+  /** What comes next in this block is never run. */
+  #leave(): void {
+    this.#dead = 0;
+  }
+}
+
+/** The prelude's function for an instruction. */
+function cName(instruction: string): string {
+  return `ws_${instruction.replaceAll('.', '_')}`;
+}

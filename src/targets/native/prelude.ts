@@ -1,0 +1,342 @@
+// The lines of C before the kernels' own: types, and what an operation of WebAssembly needs more than an operator for.
+//
+// GCC and clang take it, for any processor with little-endian memory; where a processor has one instruction for what
+// the portable lines say, that is used, and tests compare the two. Only what a kernel uses is kept (used-definitions.ts).
+// `ws_env` is what a call has: the memory, the word that asks it to stop, the host's functions and their values.
+
+/** Always kept. */
+export const types = `#include <stdint.h>
+#include <string.h>
+#include <setjmp.h>
+#define WS static inline __attribute__((always_inline))
+#define WS_RARE static __attribute__((noinline, cold))
+#define WS_LIKELY(x) __builtin_expect(!!(x), 1)
+#define WS_UNLIKELY(x) __builtin_expect(!!(x), 0)
+typedef int32_t ws_v128 __attribute__((vector_size(16)));
+typedef uint32_t ws_u32x4 __attribute__((vector_size(16)));
+typedef float ws_f32x4 __attribute__((vector_size(16)));
+typedef double ws_f64x2 __attribute__((vector_size(16)));
+typedef long long ws_i64x2 __attribute__((vector_size(16)));
+typedef int8_t ws_i8x16 __attribute__((vector_size(16)));
+typedef int16_t ws_i16x8 __attribute__((vector_size(16)));
+typedef void ws_host(uint32_t function);
+struct ws_env {
+  uint8_t *memory;
+  const int32_t *stop;
+  ws_host *host;
+  jmp_buf *outside;
+  uint64_t values[16];
+};
+`;
+
+/** How a call ends early: 2 where it was asked to stop, 3 where WebAssembly would trap. */
+const endings = `WS_RARE _Noreturn void ws_stop(struct ws_env *e) { longjmp(*e->outside, 2); }
+WS_RARE _Noreturn void ws_trap(struct ws_env *e) { longjmp(*e->outside, 3); }
+`;
+
+const scalars = `WS uint32_t ws_bits_f32(float a) {
+  uint32_t bits;
+  memcpy(&bits, &a, 4);
+  return bits;
+}
+WS uint64_t ws_bits_f64(double a) {
+  uint64_t bits;
+  memcpy(&bits, &a, 8);
+  return bits;
+}
+WS float ws_f32(uint32_t bits) {
+  float a;
+  memcpy(&a, &bits, 4);
+  return a;
+}
+WS double ws_f64(uint64_t bits) {
+  double a;
+  memcpy(&a, &bits, 8);
+  return a;
+}
+// By zero WebAssembly traps, and by -1 where the quotient leaves the type.
+WS uint32_t ws_i32_div_s(struct ws_env *e, uint32_t a, uint32_t b) {
+  if (WS_UNLIKELY(b == 0 || (a == 0x80000000u && b == 0xffffffffu))) ws_trap(e);
+  return (uint32_t)((int32_t)a / (int32_t)b);
+}
+WS uint32_t ws_i32_div_u(struct ws_env *e, uint32_t a, uint32_t b) {
+  if (WS_UNLIKELY(b == 0)) ws_trap(e);
+  return a / b;
+}
+WS uint32_t ws_i32_rem_s(struct ws_env *e, uint32_t a, uint32_t b) {
+  if (WS_UNLIKELY(b == 0)) ws_trap(e);
+  return b == 0xffffffffu ? 0 : (uint32_t)((int32_t)a % (int32_t)b);
+}
+WS uint32_t ws_i32_rem_u(struct ws_env *e, uint32_t a, uint32_t b) {
+  if (WS_UNLIKELY(b == 0)) ws_trap(e);
+  return a % b;
+}
+WS uint64_t ws_i64_div_s(struct ws_env *e, uint64_t a, uint64_t b) {
+  if (WS_UNLIKELY(b == 0 || (a == 1ull << 63 && b == ~0ull))) ws_trap(e);
+  return (uint64_t)((int64_t)a / (int64_t)b);
+}
+WS uint64_t ws_i64_div_u(struct ws_env *e, uint64_t a, uint64_t b) {
+  if (WS_UNLIKELY(b == 0)) ws_trap(e);
+  return a / b;
+}
+WS uint64_t ws_i64_rem_s(struct ws_env *e, uint64_t a, uint64_t b) {
+  if (WS_UNLIKELY(b == 0)) ws_trap(e);
+  return b == ~0ull ? 0 : (uint64_t)((int64_t)a % (int64_t)b);
+}
+WS uint64_t ws_i64_rem_u(struct ws_env *e, uint64_t a, uint64_t b) {
+  if (WS_UNLIKELY(b == 0)) ws_trap(e);
+  return a % b;
+}
+// NaN if either is, -0 below +0.
+WS float ws_f32_min(float a, float b) {
+  return a < b ? a : b < a ? b : a == b ? ws_f32(ws_bits_f32(a) | ws_bits_f32(b)) : a + b;
+}
+WS float ws_f32_max(float a, float b) {
+  return a > b ? a : b > a ? b : a == b ? ws_f32(ws_bits_f32(a) & ws_bits_f32(b)) : a + b;
+}
+WS double ws_f64_min(double a, double b) {
+  return a < b ? a : b < a ? b : a == b ? ws_f64(ws_bits_f64(a) | ws_bits_f64(b)) : a + b;
+}
+WS double ws_f64_max(double a, double b) {
+  return a > b ? a : b > a ? b : a == b ? ws_f64(ws_bits_f64(a) & ws_bits_f64(b)) : a + b;
+}
+// The nearest that the type has, and 0 for NaN.
+WS uint32_t ws_i32_trunc(double a) {
+  return a != a ? 0 : a >= 2147483647.0 ? 0x7fffffffu : a <= -2147483648.0 ? 0x80000000u : (uint32_t)(int32_t)a;
+}
+WS uint64_t ws_i64_trunc(double a) {
+  return a != a ? 0
+    : a >= 9223372036854775808.0 ? 0x7fffffffffffffffull
+    : a <= -9223372036854775808.0 ? 0x8000000000000000ull
+    : (uint64_t)(int64_t)a;
+}
+`;
+
+const pair = (name: string, of: (lane: number) => string) =>
+  `WS ws_v128 ${name} { return (ws_v128)(ws_f64x2){${of(0)}, ${of(1)}}; }\n`;
+const four = (name: string, of: (lane: number) => string) =>
+  `WS ws_v128 ${name} { return (ws_v128)(ws_f32x4){${[0, 1, 2, 3].map(of).join(', ')}}; }\n`;
+
+/** What C has no operator for, lane by lane; with SSE4.1 one instruction. */
+const rounding = ['ceil', 'floor', 'trunc', 'sqrt']
+  .map((name) => {
+    const mode = { ceil: 2, floor: 1, trunc: 3 }[name];
+    const x86 = (suffix: string, view: string) =>
+      mode === undefined
+        ? `__builtin_ia32_sqrt${suffix}((${view})a)`
+        : `__builtin_ia32_round${suffix}((${view})a, ${8 + mode})`;
+    // clang has no built-in of the root by this name.
+    const has = mode === undefined ? 'defined(__SSE4_1__) && !defined(__clang__)' : 'defined(__SSE4_1__)';
+    return `#if ${has}
+WS ws_v128 ws_f32x4_${name}(ws_v128 a) { return (ws_v128)${x86('ps', 'ws_f32x4')}; }
+WS ws_v128 ws_f64x2_${name}(ws_v128 a) { return (ws_v128)${x86('pd', 'ws_f64x2')}; }
+#else
+${four(`ws_f32x4_${name}(ws_v128 a)`, (lane) => `__builtin_${name}f(((ws_f32x4)a)[${lane}])`)}${pair(`ws_f64x2_${name}(ws_v128 a)`, (lane) => `__builtin_${name}(((ws_f64x2)a)[${lane}])`)}#endif
+`;
+  })
+  .join('');
+
+const lanes = `WS ws_v128 ws_select(ws_v128 mask, ws_v128 a, ws_v128 b) { return (a & mask) | (b & ~mask); }
+WS ws_v128 ws_f32x4_splat(float a) { return (ws_v128)(ws_f32x4){a, a, a, a}; }
+WS ws_v128 ws_f64x2_splat(double a) { return (ws_v128)(ws_f64x2){a, a}; }
+WS ws_v128 ws_f32x4_abs(ws_v128 a) { return a & 0x7fffffff; }
+WS ws_v128 ws_f32x4_neg(ws_v128 a) { return a ^ (int32_t)0x80000000; }
+WS ws_v128 ws_f64x2_abs(ws_v128 a) { return (ws_v128)((ws_i64x2)a & INT64_MAX); }
+WS ws_v128 ws_f64x2_neg(ws_v128 a) { return (ws_v128)((ws_i64x2)a ^ INT64_MIN); }
+// NaN if either is, -0 below +0: where neither is less, all bits of both, or those that both have.
+WS ws_v128 ws_f32x4_min(ws_v128 a, ws_v128 b) {
+  ws_f32x4 x = (ws_f32x4)a, y = (ws_f32x4)b;
+  ws_v128 least = ws_select(x < y, a, ws_select(y < x, b, a | b));
+  return ws_select((x == x) & (y == y), least, (ws_v128)(x + y));
+}
+WS ws_v128 ws_f32x4_max(ws_v128 a, ws_v128 b) {
+  ws_f32x4 x = (ws_f32x4)a, y = (ws_f32x4)b;
+  ws_v128 most = ws_select(x > y, a, ws_select(y > x, b, a & b));
+  return ws_select((x == x) & (y == y), most, (ws_v128)(x + y));
+}
+WS ws_v128 ws_f64x2_min(ws_v128 a, ws_v128 b) {
+  ws_f64x2 x = (ws_f64x2)a, y = (ws_f64x2)b;
+  ws_v128 least = ws_select((ws_v128)(x < y), a, ws_select((ws_v128)(y < x), b, a | b));
+  return ws_select((ws_v128)((x == x) & (y == y)), least, (ws_v128)(x + y));
+}
+WS ws_v128 ws_f64x2_max(ws_v128 a, ws_v128 b) {
+  ws_f64x2 x = (ws_f64x2)a, y = (ws_f64x2)b;
+  ws_v128 most = ws_select((ws_v128)(x > y), a, ws_select((ws_v128)(y > x), b, a & b));
+  return ws_select((ws_v128)((x == x) & (y == y)), most, (ws_v128)(x + y));
+}
+#if defined(__SSE4_1__)
+WS uint32_t ws_any_true(ws_v128 a) { return !__builtin_ia32_ptestz128((ws_i64x2)a, (ws_i64x2)a); }
+#else
+WS uint32_t ws_any_true(ws_v128 a) {
+  ws_i64x2 both = (ws_i64x2)a;
+  return (both[0] | both[1]) != 0;
+}
+#endif
+#if defined(__SSE2__)
+WS uint32_t ws_bitmask(ws_v128 a) { return (uint32_t)__builtin_ia32_movmskps((ws_f32x4)a); }
+WS uint32_t ws_all_true(ws_v128 a) { return __builtin_ia32_movmskps((ws_f32x4)(a == 0)) == 0; }
+#else
+WS uint32_t ws_bitmask(ws_v128 a) {
+  ws_u32x4 b = (ws_u32x4)a >> 31;
+  return b[0] | b[1] << 1 | b[2] << 2 | b[3] << 3;
+}
+WS uint32_t ws_all_true(ws_v128 a) { return a[0] != 0 && a[1] != 0 && a[2] != 0 && a[3] != 0; }
+#endif
+WS ws_v128 ws_i32x4_with(ws_v128 a, int lane, uint32_t value) {
+  a[lane] = (int32_t)value;
+  return a;
+}
+WS ws_v128 ws_f32x4_with(ws_v128 a, int lane, float value) { return ws_i32x4_with(a, lane, ws_bits_f32(value)); }
+WS ws_v128 ws_extend8_s(ws_v128 a) {
+  ws_i8x16 b = (ws_i8x16)a;
+  return (ws_v128)(ws_i16x8){b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]};
+}
+WS ws_v128 ws_extend8_u(ws_v128 a) {
+  ws_i8x16 b = (ws_i8x16)a;
+  return (ws_v128)((ws_i16x8){b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]} & (int16_t)0xff);
+}
+WS ws_v128 ws_extend16_s(ws_v128 a) {
+  ws_i16x8 b = (ws_i16x8)a;
+  return (ws_v128){b[0], b[1], b[2], b[3]};
+}
+WS ws_v128 ws_extend16_u(ws_v128 a) {
+  ws_i16x8 b = (ws_i16x8)a;
+  return (ws_v128){b[0], b[1], b[2], b[3]} & 0xffff;
+}
+WS ws_v128 ws_demote(ws_v128 a) {
+  ws_f64x2 b = (ws_f64x2)a;
+  return (ws_v128)(ws_f32x4){(float)b[0], (float)b[1], 0, 0};
+}
+WS ws_v128 ws_promote(ws_v128 a) {
+  ws_f32x4 b = (ws_f32x4)a;
+  return (ws_v128)(ws_f64x2){(double)b[0], (double)b[1]};
+}
+WS ws_v128 ws_f64x2_convert_s(ws_v128 a) { return (ws_v128)(ws_f64x2){(double)a[0], (double)a[1]}; }
+WS ws_v128 ws_f64x2_convert_u(ws_v128 a) {
+  return (ws_v128)(ws_f64x2){(double)(uint32_t)a[0], (double)(uint32_t)a[1]};
+}
+// The upper and the lower half are exact, and so is the upper one's product: their sum is rounded once.
+WS ws_v128 ws_f32x4_convert_u(ws_v128 a) {
+  ws_f32x4 upper = __builtin_convertvector((ws_v128)((ws_u32x4)a >> 16), ws_f32x4);
+  ws_f32x4 lower = __builtin_convertvector(a & 0xffff, ws_f32x4);
+  return (ws_v128)(upper * 65536.0f + lower);
+}
+// The nearest that the type has, and 0 for NaN.
+#if defined(__SSE2__)
+WS ws_v128 ws_i32x4_trunc(ws_v128 a) {
+  ws_f32x4 x = (ws_f32x4)a;
+  ws_v128 number = a & (x == x);
+  return (ws_v128)__builtin_ia32_cvttps2dq((ws_f32x4)number) ^ (x >= 2147483648.0f);
+}
+#else
+WS int32_t ws_truncated(float a) { return (int32_t)ws_i32_trunc((double)a); }
+WS ws_v128 ws_i32x4_trunc(ws_v128 a) {
+  ws_f32x4 x = (ws_f32x4)a;
+  return (ws_v128){ws_truncated(x[0]), ws_truncated(x[1]), ws_truncated(x[2]), ws_truncated(x[3])};
+}
+#endif
+// Rounded once.
+#if defined(__FMA__) && !defined(__clang__)
+WS ws_v128 ws_madd(ws_v128 a, ws_v128 b, ws_v128 c) {
+  return (ws_v128)__builtin_ia32_vfmaddps((ws_f32x4)a, (ws_f32x4)b, (ws_f32x4)c);
+}
+#else
+WS ws_v128 ws_madd(ws_v128 a, ws_v128 b, ws_v128 c) {
+  ws_f32x4 x = (ws_f32x4)a, y = (ws_f32x4)b, z = (ws_f32x4)c;
+  return (ws_v128)(ws_f32x4){
+    __builtin_fmaf(x[0], y[0], z[0]), __builtin_fmaf(x[1], y[1], z[1]),
+    __builtin_fmaf(x[2], y[2], z[2]), __builtin_fmaf(x[3], y[3], z[3])};
+}
+#endif
+#if defined(__clang__) || __GNUC__ >= 12
+#define WS_SHUFFLE(a, b, ...) (ws_v128)__builtin_shufflevector((ws_i8x16)(a), (ws_i8x16)(b), __VA_ARGS__)
+#else
+#define WS_SHUFFLE(a, b, ...) (ws_v128)__builtin_shuffle((ws_i8x16)(a), (ws_i8x16)(b), (ws_i8x16){__VA_ARGS__})
+#endif
+`;
+
+/** Loads and stores at any address; a value is the memory's bytes, or extended. */
+const loadsOf = () => {
+  const load = (name: string, memory: string, result: string) =>
+    `WS ${result} ws_${name}(const uint8_t *at) {
+  ${memory} value;
+  memcpy(&value, at, sizeof value);
+  return (${result})value;
+}
+`;
+  const store = (name: string, memory: string, value: string) =>
+    `WS void ws_${name}(uint8_t *at, ${value} value) {
+  ${memory} stored = (${memory})value;
+  memcpy(at, &stored, sizeof stored);
+}
+`;
+  return [
+    load('i32_load', 'uint32_t', 'uint32_t'),
+    load('i64_load', 'uint64_t', 'uint64_t'),
+    load('f32_load', 'float', 'float'),
+    load('f64_load', 'double', 'double'),
+    load('i32_load8_s', 'int8_t', 'uint32_t'),
+    load('i32_load8_u', 'uint8_t', 'uint32_t'),
+    load('i32_load16_s', 'int16_t', 'uint32_t'),
+    load('i32_load16_u', 'uint16_t', 'uint32_t'),
+    load('v128_load', 'ws_v128', 'ws_v128'),
+    store('i32_store', 'uint32_t', 'uint32_t'),
+    store('i64_store', 'uint64_t', 'uint64_t'),
+    store('f32_store', 'float', 'float'),
+    store('f64_store', 'double', 'double'),
+    store('i32_store8', 'uint8_t', 'uint32_t'),
+    store('i32_store16', 'uint16_t', 'uint32_t'),
+    store('v128_store', 'ws_v128', 'ws_v128'),
+  ].join('');
+};
+
+const vectorMemory = `WS ws_v128 ws_v128_load16x4_s(const uint8_t *at) {
+  int16_t v[4];
+  memcpy(v, at, 8);
+  return (ws_v128){v[0], v[1], v[2], v[3]};
+}
+WS ws_v128 ws_v128_load16x4_u(const uint8_t *at) {
+  uint16_t v[4];
+  memcpy(v, at, 8);
+  return (ws_v128){v[0], v[1], v[2], v[3]};
+}
+WS ws_v128 ws_v128_load32_splat(const uint8_t *at) {
+  int32_t v;
+  memcpy(&v, at, 4);
+  return (ws_v128){v, v, v, v};
+}
+WS ws_v128 ws_v128_load32_zero(const uint8_t *at) {
+  int32_t v;
+  memcpy(&v, at, 4);
+  return (ws_v128){v, 0, 0, 0};
+}
+WS void ws_v128_store32_lane(uint8_t *at, ws_v128 value, int lane) {
+  int32_t v = value[lane];
+  memcpy(at, &v, 4);
+}
+WS void ws_v128_store64_lane(uint8_t *at, ws_v128 value, int lane) {
+  int64_t v = ((ws_i64x2)value)[lane];
+  memcpy(at, &v, 8);
+}
+`;
+
+/** In the one order that WebAssembly has. Their addresses are multiples of their size. */
+const atomics = (['i32', 'i64'] as const)
+  .map((type) => {
+    const c = type === 'i32' ? 'uint32_t' : 'uint64_t';
+    const word = `(${c} *)__builtin_assume_aligned(at, sizeof(${c}))`;
+    const fetches = ['add', 'sub', 'and', 'or', 'xor'].map(
+      (name) =>
+        `WS ${c} ws_${type}_atomic_rmw_${name}(uint8_t *at, ${c} value) { return __atomic_fetch_${name}(${word}, value, __ATOMIC_SEQ_CST); }\n`,
+    );
+    return `WS ${c} ws_${type}_atomic_load(uint8_t *at) { return __atomic_load_n(${word}, __ATOMIC_SEQ_CST); }
+${fetches.join('')}WS ${c} ws_${type}_atomic_rmw_xchg(uint8_t *at, ${c} value) { return __atomic_exchange_n(${word}, value, __ATOMIC_SEQ_CST); }
+WS ${c} ws_${type}_atomic_rmw_cmpxchg(uint8_t *at, ${c} expected, ${c} value) {
+  __atomic_compare_exchange_n(${word}, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return expected;
+}
+`;
+  })
+  .join('');
+
+export const prelude = [endings, scalars, lanes, rounding, loadsOf(), vectorMemory, atomics].join('');

@@ -1,0 +1,147 @@
+// Mutations of `targets/native` and `runtime/cpu/native`: the C of a module, and the libraries made of it.
+
+import { mutationsOf } from './mutation.ts';
+
+const instructions = ['test/native/instructions.test.ts'];
+const device = ['test/native/device.test.ts'];
+const compilers = ['test/native/compilers.test.ts'];
+
+export const mutations = [
+  ...mutationsOf('src/targets/native/operations.ts', instructions, [
+    {
+      name: 'shifts of C count beyond the width',
+      from: "['shl', `a << (b & ${bits})`],",
+      to: "['shl', `a << b`],",
+      why: 'a shift by 32 is undefined in C, and is one by 0 in JavaScript',
+    },
+    {
+      name: 'shifts of lanes in C count beyond the width',
+      from: "'(ws_v128)((U)a >> (b & 31))'",
+      to: "'(ws_v128)((U)a >> b)'",
+      why: 'a shift of lanes by 33 gives 0, and is one by 1 in JavaScript',
+    },
+    {
+      name: 'unsigned lanes are compared in C as signed',
+      from: "rows.push([`i32x4.${name}_u`, ['vv>v', binary('U', sign)]]);",
+      to: "rows.push([`i32x4.${name}_u`, ['vv>v', binary('I', sign)]]);",
+      why: 'lanes of u32 above 2^31 are ordered wrongly',
+    },
+  ]),
+  ...mutationsOf('src/targets/native/prelude.ts', instructions, [
+    {
+      name: 'conversions of C do not saturate',
+      from: 'return a != a ? 0 : a >= 2147483647.0 ? 0x7fffffffu :',
+      to: 'return a != a ? 0 :',
+      why: 'a float beyond i32 becomes what the processor makes of it',
+    },
+    {
+      name: 'lanes above i32 are not corrected in C',
+      from: ' ^ (x >= 2147483648.0f);',
+      to: ';',
+      why: 'lanes above 2^31 become the least integer instead of the greatest',
+    },
+    {
+      name: 'NaN becomes the least integer in lanes of C',
+      from: 'ws_v128 number = a & (x == x);',
+      to: 'ws_v128 number = a;',
+      why: 'a lane of NaN is no 0',
+    },
+    {
+      name: 'a minimum of C forgets NaN',
+      from: '  return ws_select((x == x) & (y == y), least, (ws_v128)(x + y));',
+      to: '  return least;',
+      why: 'the minimum of a number and NaN is no NaN',
+    },
+    {
+      name: 'a maximum of C takes -0 for 0',
+      from: 'return a > b ? a : b > a ? b : a == b ? ws_f32(ws_bits_f32(a) & ws_bits_f32(b)) : a + b;',
+      to: 'return a > b ? a : b > a ? b : a == b ? a : a + b;',
+      why: 'the maximum of -0 and 0 depends on their order',
+    },
+    {
+      name: 'C converts unsigned lanes as signed',
+      from: 'return (ws_v128)(upper * 65536.0f + lower);',
+      to: 'return (ws_v128)__builtin_convertvector(a, ws_f32x4);',
+      why: 'lanes of u32 above 2^31 become negative floats',
+    },
+    {
+      name: 'an exchange under a condition gives what it found no more',
+      from: '  return expected;',
+      to: '  return value;',
+      why: 'who compares and exchanges is told a wrong former value',
+    },
+    {
+      name: 'atomics of C have no order',
+      from: '(${word}, value, __ATOMIC_SEQ_CST); }\\n`,',
+      to: '(${word}, value, __ATOMIC_RELAXED); }\\n`,',
+      why: 'what was stored before an atomic may be seen behind it',
+      tests: ['test/native/text.test.ts'],
+    },
+    {
+      name: 'C believes that loads are aligned',
+      from: '  memcpy(&value, at, sizeof value);',
+      to: '  value = *(const ${memory} *)__builtin_assume_aligned(at, sizeof value);',
+      why: 'a load of lanes at an odd address ends the process',
+      tests: ['test/native/text.test.ts'],
+    },
+  ]),
+  ...mutationsOf('src/targets/native/function-text.ts', instructions, [
+    {
+      name: 'C selects the other value',
+      from: '`${condition} ? ${this.#pop().text} : ${text}`',
+      to: '`${condition} ? ${text} : ${this.#pop().text}`',
+      why: 'every choice of two values is the wrong one',
+    },
+    {
+      name: 'loops of C do not look whether they are to stop',
+      from: '(`b${label}: if (WS_UNLIKELY(*stop)) ws_stop(e);`);',
+      to: '(`b${label}:;`);',
+      why: 'a kernel that never ends cannot be cancelled, and keeps the process from ending',
+      tests: ['test/native/text.test.ts'],
+    },
+  ]),
+  ...mutationsOf('src/runtime/cpu/native/libraries.ts', compilers, [
+    {
+      name: 'the name of a library forgets the compiler',
+      from: 'return `${digest(identity, text)',
+      to: 'return `${digest(text)',
+      why: 'the library of another processor is run, and ends the process',
+    },
+    {
+      name: 'a damaged library is run',
+      from: 'return file !== null && isWhole(name, file);',
+      to: 'return file !== null;',
+      why: 'what a full disk left of a library is loaded',
+    },
+  ]),
+  ...mutationsOf('src/runtime/cpu/native/compiler.ts', compilers, [
+    {
+      name: 'flags are no part of what a library depends on',
+      from: 'process.arch, ...flags].join',
+      to: 'process.arch].join',
+      why: 'a library that was made with other flags is run',
+    },
+  ]),
+  ...mutationsOf('src/runtime/cpu/native/runner.ts', device, [
+    {
+      name: 'a library is never adopted',
+      from: 'Atomics.compareExchange(state, 0, nativeStates.ready, nativeStates.adopted);',
+      to: '',
+      why: 'WebAssembly runs for ever, though ranOn says otherwise',
+    },
+    {
+      name: 'values for the host lie one word too far',
+      from: 'readers[type]!(view, values + 8 * i)',
+      to: 'readers[type]!(view, values + 8 * i + 8)',
+      why: 'faults and lines tell wrong values',
+    },
+  ]),
+  ...mutationsOf('src/runtime/cpu/native/target.ts', compilers, [
+    {
+      name: 'what the compiler says is lost',
+      from: 'this.#failures.set(executable, error as Error);',
+      to: '',
+      why: 'WebAssembly runs for ever, and nobody hears why',
+    },
+  ]),
+];

@@ -1,0 +1,46 @@
+// The CPU's own instructions as a target of `runProgram`: everything is run by libraries, never by WebAssembly.
+//
+// Where there is no compiler there are none of these, save where CI expects one.
+
+import { findCompiler } from '#warpstage/runtime/cpu/native/compiler.js';
+import { Libraries } from '#warpstage/runtime/cpu/native/libraries.js';
+import { createNativeRunner } from '#warpstage/runtime/cpu/native/runner.js';
+import { type NativeOptions, NativeTarget } from '#warpstage/runtime/cpu/native/target.js';
+import { nativeStates } from '#warpstage/targets/executable.js';
+import type { WasmExecutable } from '#warpstage/targets/wasm/compile.js';
+import type { Target } from './run-program.ts';
+import { atLength } from './thorough.ts';
+import { hasTool } from './tools.ts';
+
+export const hasCompiler = hasTool('cc');
+
+/** Those that are here, and differ. */
+export const compilers = (atLength ? ['cc', 'clang', 'clang-15'] : ['cc']).filter(hasTool);
+
+/** Kernels are compiled into a folder that goes with this process, so that none is one of before. */
+const compiler = hasCompiler ? await findCompiler() : null;
+const libraries = new Libraries(null);
+
+function target(name: string, options: NativeOptions): Target {
+  const made = new NativeTarget(compiler!, { ...options, waits: true }, libraries);
+  return {
+    name,
+    compile(program) {
+      const executable = made.compile(program);
+      made.check(executable);
+      return executable;
+    },
+    createRunner(executable, context) {
+      const runner = createNativeRunner(executable as WasmExecutable, context);
+      runner.begins!();
+      const { native } = executable as WasmExecutable;
+      if (Atomics.load(new Int32Array(native!.state), 0) !== nativeStates.adopted)
+        throw new Error('the library was not taken');
+      return runner;
+    },
+  };
+}
+
+/** As a kernel is run by choice, and by state machines. */
+export const nativeTargets: readonly Target[] =
+  hasCompiler && atLength ? [target('native', {}), target('native, states', { mode: 'states' })] : [];
