@@ -76,7 +76,7 @@ test.each([
     /'1x2' is invalid\. It must be one to three whole numbers, for example 0 or 3,0,1/,
   ],
   [['affine.ts', 'a', 'b'], /unknown command 'affine.ts'\n {2}hint: did you mean `warpstage run affine.ts`/],
-  [['emit', 'examples/affine.ts', '--target', 'sass'], /Allowed choices are wasm, wat, ir, cuda, ptx/],
+  [['emit', 'examples/affine.ts', '--target', 'sass'], /Allowed choices are wasm, wat, c, ir, cuda, ptx/],
   [['emit', 'examples/affine.ts', '--block', '16,16'], /for example 256 or 16x16/],
   [['emit', 'examples/affine.ts', '--set', 'n=4'], /the kernel affine has no constant `n`/],
 ])('%j is wrong usage: exit code 2, reported on standard error alone', async (argv, message) => {

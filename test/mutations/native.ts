@@ -13,6 +13,7 @@ export const mutations = [
       from: "['shl', `a << (b & ${bits})`],",
       to: "['shl', `a << b`],",
       why: 'a shift by 32 is undefined in C, and is one by 0 in JavaScript',
+      tests: ['test/native/text.test.ts'],
     },
     {
       name: 'shifts of lanes in C count beyond the width',
@@ -47,10 +48,16 @@ export const mutations = [
       why: 'a lane of NaN is no 0',
     },
     {
-      name: 'a minimum of C forgets NaN',
-      from: '  return ws_select((x == x) & (y == y), least, (ws_v128)(x + y));',
-      to: '  return least;',
-      why: 'the minimum of a number and NaN is no NaN',
+      name: 'a maximum of C forgets NaN',
+      from: '& (ws_v128)__builtin_ia32_maxps(y, x);\n  return most | (x != x) | (y != y);',
+      to: '& (ws_v128)__builtin_ia32_maxps(y, x);\n  return most;',
+      why: 'the maximum of a number and NaN is no NaN',
+    },
+    {
+      name: 'a minimum of C takes what SSE takes for NaN',
+      from: 'return (ws_v128)__builtin_ia32_minps(x, y) | (ws_v128)__builtin_ia32_minps(y, x);',
+      to: 'return (ws_v128)__builtin_ia32_minps(x, y);',
+      why: 'the minimum of NaN and a number is no NaN, and that of -0 and 0 depends on their order',
     },
     {
       name: 'a maximum of C takes -0 for 0',

@@ -95,8 +95,17 @@ describe.runIf(hasCompiler && process.platform === 'linux')('compilers', () => {
     expect(failure).toMatchObject({
       code: 'WS4003',
       message: "the device 'cpu-native' needs a compiler of C, and none of cc, clang, gcc can be run",
-      hint: expect.stringContaining("open('cpu')"),
+      hint: "install one (apt install gcc, or xcode-select --install), or use open('cpu')",
     });
+  });
+
+  test('Windows is refused', async () => {
+    const { platform } = process;
+    Object.defineProperty(process, 'platform', { value: 'win32' });
+    const failure = await failureOf(open('cpu-native')).finally(() => {
+      Object.defineProperty(process, 'platform', { value: platform });
+    });
+    expect(failure).toMatchObject({ code: 'WS4003', hint: "use open('cpu')" });
   });
 
   test('an option that it has no use for is refused', async () => {
@@ -111,7 +120,8 @@ describe.runIf(hasCompiler && process.platform === 'linux')('compilers', () => {
     const failure = await failureOf(run());
     expect(failure).toMatchObject({ code: 'WS1016', message: expect.stringContaining('out of registers') });
     const [text] = kept('.c');
-    expect(failure.hint).toContain(join(native(), text!));
+    const hint = "the text is the file; use open('cpu'), or another compiler by WARPSTAGE_CC";
+    expect(failure.hint).toBe(hint.replace('the file', join(native(), text!)));
     expect(readFileSync(join(native(), text!), 'utf8')).toContain('ws_export_run');
   });
 

@@ -15,6 +15,14 @@ test('atomics and fences have the one order that WebAssembly has', () => {
   expect(text).not.toMatch(/__ATOMIC_(?!SEQ_CST)/);
 });
 
+test('shifts are masked, which processors do by themselves and C does not promise', () => {
+  const { text } = nativeText(moduleOfCases());
+  const shifts = text.match(/t\d+\)? (<<|>>) \(?[^;]*;/g)!;
+  // Three of each width, and three of lanes; those of the magnitude are by a number.
+  expect(shifts.filter((shift) => /& (31|63)\)/.test(shift))).toHaveLength(9);
+  expect(shifts.filter((shift) => /(<<|>>) \(?t/.test(shift) && !/& (31|63)/.test(shift))).toEqual([]);
+});
+
 test('nothing is said to be aligned but the words of atomics', () => {
   const { text } = nativeText(moduleOfCases());
   for (const line of text.split('\n')) if (line.includes('assume_aligned')) expect(line).toMatch(/__atomic_/);

@@ -171,7 +171,7 @@ test.each([
   ],
   [
     "await open('gpu')",
-    "the devices of this version are: 'cpu', and 'cuda' or 'cuda:0', 'cuda:1', … for an NVIDIA GPU, and 'model:h200' or 'model:my-device.json' for a virtual device",
+    "the devices of this version are: 'cpu', 'cpu-native', and 'cuda' or 'cuda:0', 'cuda:1', … for an NVIDIA GPU, and 'model:h200' or 'model:my-device.json' for a virtual device",
     "await (await open(«'model:h200'»)).close()",
   ],
   [

@@ -143,27 +143,46 @@ WS ws_v128 ws_f32x4_abs(ws_v128 a) { return a & 0x7fffffff; }
 WS ws_v128 ws_f32x4_neg(ws_v128 a) { return a ^ (int32_t)0x80000000; }
 WS ws_v128 ws_f64x2_abs(ws_v128 a) { return (ws_v128)((ws_i64x2)a & INT64_MAX); }
 WS ws_v128 ws_f64x2_neg(ws_v128 a) { return (ws_v128)((ws_i64x2)a ^ INT64_MIN); }
-// NaN if either is, -0 below +0: where neither is less, all bits of both, or those that both have.
+// NaN if either is, -0 below +0. Where neither is less, the minimum is all bits of both: of NaN and of what is not they
+// are NaN. The maximum is the bits that both have, and all ones with NaN. SSE gives its second operand then.
+#if defined(__SSE2__)
 WS ws_v128 ws_f32x4_min(ws_v128 a, ws_v128 b) {
   ws_f32x4 x = (ws_f32x4)a, y = (ws_f32x4)b;
-  ws_v128 least = ws_select(x < y, a, ws_select(y < x, b, a | b));
-  return ws_select((x == x) & (y == y), least, (ws_v128)(x + y));
+  return (ws_v128)__builtin_ia32_minps(x, y) | (ws_v128)__builtin_ia32_minps(y, x);
 }
 WS ws_v128 ws_f32x4_max(ws_v128 a, ws_v128 b) {
   ws_f32x4 x = (ws_f32x4)a, y = (ws_f32x4)b;
-  ws_v128 most = ws_select(x > y, a, ws_select(y > x, b, a & b));
-  return ws_select((x == x) & (y == y), most, (ws_v128)(x + y));
+  ws_v128 most = (ws_v128)__builtin_ia32_maxps(x, y) & (ws_v128)__builtin_ia32_maxps(y, x);
+  return most | (x != x) | (y != y);
 }
 WS ws_v128 ws_f64x2_min(ws_v128 a, ws_v128 b) {
   ws_f64x2 x = (ws_f64x2)a, y = (ws_f64x2)b;
-  ws_v128 least = ws_select((ws_v128)(x < y), a, ws_select((ws_v128)(y < x), b, a | b));
-  return ws_select((ws_v128)((x == x) & (y == y)), least, (ws_v128)(x + y));
+  return (ws_v128)__builtin_ia32_minpd(x, y) | (ws_v128)__builtin_ia32_minpd(y, x);
+}
+WS ws_v128 ws_f64x2_max(ws_v128 a, ws_v128 b) {
+  ws_f64x2 x = (ws_f64x2)a, y = (ws_f64x2)b;
+  ws_v128 most = (ws_v128)__builtin_ia32_maxpd(x, y) & (ws_v128)__builtin_ia32_maxpd(y, x);
+  return most | (ws_v128)(x != x) | (ws_v128)(y != y);
+}
+#else
+WS ws_v128 ws_f32x4_min(ws_v128 a, ws_v128 b) {
+  ws_f32x4 x = (ws_f32x4)a, y = (ws_f32x4)b;
+  return ws_select(x < y, a, ws_select(y < x, b, a | b));
+}
+WS ws_v128 ws_f32x4_max(ws_v128 a, ws_v128 b) {
+  ws_f32x4 x = (ws_f32x4)a, y = (ws_f32x4)b;
+  return ws_select(x > y, a, ws_select(y > x, b, a & b)) | (x != x) | (y != y);
+}
+WS ws_v128 ws_f64x2_min(ws_v128 a, ws_v128 b) {
+  ws_f64x2 x = (ws_f64x2)a, y = (ws_f64x2)b;
+  return ws_select((ws_v128)(x < y), a, ws_select((ws_v128)(y < x), b, a | b));
 }
 WS ws_v128 ws_f64x2_max(ws_v128 a, ws_v128 b) {
   ws_f64x2 x = (ws_f64x2)a, y = (ws_f64x2)b;
   ws_v128 most = ws_select((ws_v128)(x > y), a, ws_select((ws_v128)(y > x), b, a & b));
-  return ws_select((ws_v128)((x == x) & (y == y)), most, (ws_v128)(x + y));
+  return most | (ws_v128)(x != x) | (ws_v128)(y != y);
 }
+#endif
 #if defined(__SSE4_1__)
 WS uint32_t ws_any_true(ws_v128 a) { return !__builtin_ia32_ptestz128((ws_i64x2)a, (ws_i64x2)a); }
 #else

@@ -77,7 +77,8 @@ export type Outcome = { readonly failed: null } | { readonly failed: string };
 export function compileNow({ command }: Compiler, text: string, output: string): Outcome {
   const { status, stderr, error } = spawnSync(command, argumentsFor(output), { input: text });
   if (status === 0) return { failed: null };
-  return { failed: error?.message ?? String(stderr) };
+  // One that ends before it has read the text has said why, and the pipe's error says nothing.
+  return { failed: String(stderr ?? '').trim() || error?.message || 'it was ended' };
 }
 
 /** Compiles a text in a process of its own, which keeps nothing from ending. */
