@@ -256,6 +256,20 @@ export const mutations = [
   ),
   ...mutationsOf('src/targets/wasm/simd/masked.ts', lanes, [
     {
+      name: 'what lanes agree on is assigned for nobody',
+      from: 'if (around === null || !this.#leavable.some(({ together }) => together)) {',
+      to: 'if (around === null || this.#leavable.length >= 0) {',
+      why: 'a loop that all lanes have left goes on for the variables that they have in common',
+      tests: ['test/wasm/masked.test.ts'],
+    },
+    {
+      name: 'a jump out of two structures leaves the inner one alone',
+      from: 'return !inner.includes(statement.label);',
+      to: 'return inner.length === 0;',
+      why: 'what follows the loop in the block that is left is done for nobody',
+      tests: ['test/wasm/masked.test.ts'],
+    },
+    {
       name: 'lanes forget what is read behind the loop that they left',
       from: 'this.#entered?.mask !== mask || has(this.#entered.after, variable)',
       to: 'this.#entered?.mask !== mask',

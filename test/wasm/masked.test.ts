@@ -65,6 +65,7 @@ class Writer {
     const tape = this.#tape;
     const name = tape.pick(['a', 'b', 'p', ...this.#ofLoops]);
     if (this.#jumps && this.#around.length > 0 && tape.chance(1, 4)) return this.#jump();
+    if (this.#jumps && depth < 3 && tape.chance(1, 8)) return this.#agreed(depth);
     if (this.#jumps && depth < 3 && tape.chance(1, 12)) {
       this.#loops += 1;
       const label = `b${this.#loops}`;
@@ -138,6 +139,33 @@ class Writer {
     const verb = isLoop && this.#tape.chance(1, 2) ? 'continue' : 'break';
     const before = this.#tape.chance(1, 3) ? `kept[i] = ${this.#value()};` : '';
     return `if (${this.#test()}) { ${before} ${verb} ${label}; }`;
+  }
+
+  /** A loop that all who are there leave together, with a variable that is the same for them. */
+  #agreed(depth: number): string {
+    const tape = this.#tape;
+    this.#loops += 1;
+    const [own, round] = [`u${this.#loops}`, `r${this.#loops}`];
+    const [loop, whole] = [`l${this.#loops}`, `b${this.#loops}`];
+    const test = tape.pick([
+      `cuda.blockIdx.x === ${round}`,
+      `${round} === ${tape.below(3)}`,
+      `${own} > 4`,
+      'n > 5',
+    ]);
+    const jump = tape.pick([`break ${loop}`, `continue ${loop}`, `break ${whole}`]);
+    const inside = tape.chance(1, 2)
+      ? this.#within({ label: loop, isLoop: true }, depth)
+      : `${own} = ${own} + 2;`;
+    return `let ${own} = cuda.i32(cuda.blockIdx.x);
+    ${whole}: {
+      ${loop}: for (let ${round} = 0; ${round} < 3; ${round}++) {
+        if (${test}) { ${own} = ${own} + cuda.i32(${round}); ${jump}; }
+        ${inside}
+      }
+      ${own} = ${own} * 5 + 1;
+    }
+    a = a ^ ${own};`;
   }
 
   #test(): string {
@@ -279,4 +307,31 @@ test('lanes of the other branch keep what a loop changes', () => {
     (target) => outcome(target, branching as unknown as Kernel, 16, 1).results,
   );
   expect(found).toBe(expected);
+});
+
+test('what lanes agree on stays as it is when all of them have left together', () => {
+  const leaving = kernel(schema, ({ out, other, x }, cuda) => {
+    const t = cuda.threadIdx.x;
+    const i = cuda.blockIdx.x * cuda.blockDim.x + t;
+    // For all threads of a block it ends in the same turn, by the return.
+    const search = (turns: number): number => {
+      for (let turn = 0; turn < turns; turn++) {
+        if (turn === cuda.blockIdx.x) return 40 + turn;
+      }
+      return -1;
+    };
+    let [found, turns] = [0, 0];
+    if (t >= 3) {
+      found = cuda.i32(search(3));
+      let turn = cuda.index(0);
+      for (; turn < 3; turn++) if (turn === cuda.blockIdx.x) break;
+      turns = cuda.i32(turn);
+    }
+    out[i] = found + x[i]!;
+    other[i] = turns;
+  });
+  const run = (target: Target) => outcome(target, leaving as unknown as Kernel, 16, 1);
+  const lanes = run(wasm);
+  expect(lanes.executable).toMatchObject({ vectorised: true });
+  expect(lanes.results).toBe(run(interpreter('eager')).results);
 });

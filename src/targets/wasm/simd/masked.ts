@@ -4,7 +4,8 @@
 // A value is kept where the mask is off. A store touches only the elements of lanes that are
 // there, since those beside them may be other threads'. A loop goes round as long as any lane is
 // in it. Nothing is jumped over, so nothing here may fail. A lane that jumps is taken out of the masks of all
-// lists that it leaves. What a lane no longer reads may get any value.
+// lists that it leaves. What a lane no longer reads may get any value. What is the same for all lanes has one local and no
+// mask: where all of them may have jumped together, it is assigned only if one is left.
 
 import type { Expression, Statement, ValueType } from '../../../compiler/ir.ts';
 import { constantOf } from '../../analysis/elements.ts';
@@ -41,6 +42,8 @@ interface Leavable {
   readonly left: number | null;
   /** The loop whose round a lane has ended when it is out of this mask. */
   readonly ended: number | null;
+  /** Whether all lanes may leave it together, so that nobody is there for the rest of it. */
+  readonly together: boolean;
 }
 
 export class MaskedWriter {
@@ -123,7 +126,7 @@ export class MaskedWriter {
           else code.get(mask[vector]!).get(local).op(instruction).set(both);
           return both;
         });
-        this.#inside({ mask: own, left: null, ended: null }, () => this.write(list, own));
+        this.#inside({ mask: own, left: null, ended: null, together: false }, () => this.write(list, own));
       });
     }
   }
@@ -161,7 +164,8 @@ export class MaskedWriter {
   #block({ label, body }: Structure<'block'>, mask: Mask | null): void {
     this.#group.code.withTemporaries((take) => {
       const own = this.#copyOf(mask, take);
-      this.#inside({ mask: own, left: label, ended: null }, () => this.write(body, own));
+      const together = this.#leaveTogether(body);
+      this.#inside({ mask: own, left: label, ended: null, together }, () => this.write(body, own));
     });
   }
 
@@ -169,6 +173,7 @@ export class MaskedWriter {
   #loop(loop: Structure<'loop'>, mask: Mask | null): void {
     const { label, test, testFirst, body, update } = loop;
     const { code, unit } = this.#group;
+    const together = this.#leaveTogether(body);
     const endsRounds = anyStatement(body, (each) => each.kind === 'continue' && each.label === label);
     code.withTemporaries((take) => {
       const live = this.#copyOf(mask, take);
@@ -183,7 +188,7 @@ export class MaskedWriter {
         }
         code.withTemporaries((takeInside) => {
           const round = this.#copyOf(live, takeInside);
-          this.#inside({ mask: round, left: null, ended: label }, () => this.write(body, round));
+          this.#inside({ mask: round, left: null, ended: label, together }, () => this.write(body, round));
         });
       };
       const writeTest = (exit: Label) => {
@@ -200,13 +205,36 @@ export class MaskedWriter {
         code.loop((top) => {
           if (testFirst) writeTest(exit);
           writeAddresses(this.#group.first, this.#checkpoints, body);
-          this.#inside({ mask: live, left: label, ended: null }, writeBody);
-          this.write(update, live);
+          this.#inside({ mask: live, left: label, ended: null, together }, () => {
+            writeBody();
+            this.write(update, live);
+          });
           if (!testFirst) writeTest(exit);
           code.br(top);
         });
       });
       this.#entered = around;
+    });
+  }
+
+  /** Whether lanes that come to a jump out of a list come there together: by tests that are the same for all. */
+  #leaveTogether(list: List, inner: readonly number[] = []): boolean {
+    return list.some((statement) => {
+      switch (statement.kind) {
+        case 'break':
+        case 'continue':
+          return !inner.includes(statement.label);
+        case 'if':
+          if (!this.#group.lanes.isUniform(statement.test)) return false;
+          return (
+            this.#leaveTogether(statement.then, inner) || this.#leaveTogether(statement.otherwise, inner)
+          );
+        case 'block':
+        case 'loop':
+          return this.#leaveTogether(statement.body, [...inner, statement.label]);
+        default:
+          return false;
+      }
     });
   }
 
@@ -222,7 +250,12 @@ export class MaskedWriter {
     const { variable, value } = statement;
     const mask = this.#maskFor(variable, around);
     if (!lanes.varies(variable)) {
-      writeStatement(first, statement);
+      if (around === null || !this.#leavable.some(({ together }) => together)) {
+        writeStatement(first, statement);
+        return;
+      }
+      pushCombined(code, around, 'v128.or');
+      code.op('v128.any_true').if(() => writeStatement(first, statement));
       return;
     }
     const added = mask === null ? null : addedTo(variable, value);
