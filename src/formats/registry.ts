@@ -14,6 +14,7 @@ import { npz } from './npz.ts';
 import { parquet } from './parquet.ts';
 import { png } from './png.ts';
 import { raw } from './raw.ts';
+import { tiff } from './tiff.ts';
 import { wav } from './wav.ts';
 
 const key = Symbol.for('warpstage.formats');
@@ -24,7 +25,7 @@ const formats: Map<string, Format> = known();
 function known(): Map<string, Format> {
   const shared = globalThis as { [key]?: Map<string, Format> };
   shared[key] ??= new Map(
-    [raw, npy, npz, parquet, arrow, csv, ndjson, wav, png].map((format) => [format.name, format]),
+    [raw, npy, npz, parquet, arrow, csv, ndjson, wav, png, tiff].map((format) => [format.name, format]),
   );
   return shared[key];
 }

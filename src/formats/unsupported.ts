@@ -97,15 +97,13 @@ const kinds: readonly Unsupported[] = [
   },
   {
     what: 'an image',
-    endings: ['.jpg', '.jpeg', '.gif', '.bmp', '.webp', '.tif', '.tiff', '.exr', '.pgm', '.ppm', '.avif'],
+    endings: ['.jpg', '.jpeg', '.gif', '.bmp', '.webp', '.exr', '.pgm', '.ppm', '.avif'],
     begins: [
       '\xff\xd8\xff\xe0',
       '\xff\xd8\xff\xe1',
       '\xff\xd8\xff\xdb',
       'GIF87a',
       'GIF89a',
-      'II*\0',
-      'MM\0*',
       [8, 'WEBPVP8'],
       'v/1\x01\x02\0\0\0',
     ],

@@ -160,7 +160,7 @@ describe('exit codes', () => {
 });
 
 describe('hints', () => {
-  test.each(['s.jpg', 's.tif', 's.mp4', 's.h5', 's.xlsx', 's.mat'])(
+  test.each(['s.jpg', 's.bmp', 's.mp4', 's.h5', 's.xlsx', 's.mat'])(
     'what is to be written in another language stays, for %s',
     (name) => {
       const unsupported = unsupportedName(name);

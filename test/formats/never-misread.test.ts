@@ -17,7 +17,7 @@ const copy = copyOf('f32');
 /** What each kind of file begins with. */
 const beginnings = {
   gif: 'GIF89a',
-  tif: 'II*\0',
+  webp: 'RIFF\x10\0\0\0WEBPVP8 ',
   h5: '\x89HDF\r\n\x1a\n',
   npz: 'PK\x03\x04',
   feather: 'FEA1\0\0',
@@ -35,7 +35,7 @@ describe('input', () => {
     ['log', 'name the file that holds the numbers;'],
     ['h5', 'h5py.File'],
     ['jpg', 'PIL.Image.open'],
-    ['tif', 'PIL.Image.open'],
+    ['webp', 'PIL.Image.open'],
     ['safetensors', 'safetensors.numpy'],
     ['npy.bz2', 'bunzip2 -k'],
   ])('a name that ends in .%s is refused, with what to type', async (ending, hint) => {

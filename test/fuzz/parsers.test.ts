@@ -55,6 +55,8 @@ beforeAll(async () => {
   whole.gzip = gzipSync(whole.npy);
   for (const name of ['nulls.arrow', 'nulls.arrows', 'lz4.arrow'])
     whole[name] = readFileSync(new URL(`../formats/arrow/${name}`, import.meta.url));
+  for (const name of ['u8-3-lzw-tiles.tif', 'f32-1-zip-floats.tif'])
+    whole[name] = readFileSync(new URL(`../formats/tiff/${name}`, import.meta.url));
   for (const format of ['npz', 'csv', 'ndjson']) {
     await run(affine, { ...options, output: at(`x.${format}`) });
     whole[format] = readFileSync(at(`x.${format}`));
@@ -84,6 +86,8 @@ const parsers: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   'nulls.arrow': (bytes) => readDamaged(at('damaged.arrow'), 'arrow', bytes),
   'nulls.arrows': (bytes) => readDamaged(at('damaged.arrows.gz'), 'arrow', gzipSync(bytes)),
   'lz4.arrow': (bytes) => readDamaged(at('damaged.arrow'), 'arrow', bytes),
+  'u8-3-lzw-tiles.tif': (bytes) => readDamaged(at('damaged.tif'), 'tiff', bytes),
+  'f32-1-zip-floats.tif': (bytes) => readDamaged(at('damaged.tif'), 'tiff', bytes),
   sums: (bytes) => {
     writeFileSync(at('damaged.sums'), bytes);
     return readSums(at('damaged'));

@@ -28,6 +28,66 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/formats/tiff.ts',
+    ['test/formats/tiff.test.ts'],
+    [
+      {
+        name: 'big-endian rows are read as they lie in the file',
+        from: '!picture.littleEndian && dtypeBytes[dtype] > 1',
+        to: 'false',
+        why: 'numbers have their bytes reversed',
+      },
+      {
+        name: 'strips may lie anywhere and are read as one',
+        from: 'offsets[i] !== offsets[0]! + i * stripBytes',
+        to: 'false',
+        why: 'rows come from elsewhere in the file',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/tiff-unpack.ts',
+    ['test/formats/tiff.test.ts'],
+    [
+      {
+        name: 'LZW codes get longer a code late',
+        from: 'next + 1 >= 1 << width',
+        to: 'next >= 1 << width',
+        why: 'all that follows is read from the wrong bits',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/tiff-picture.ts',
+    ['test/formats/tiff.test.ts'],
+    [
+      {
+        name: 'memory is taken for rows of which nothing is there',
+        from: 'picture.bytes[block]! * picture.unpacking.ratio < needed',
+        to: 'false',
+        why: 'a file of some bytes takes all memory',
+      },
+      {
+        name: 'planes are all the first',
+        from: '+ plane) * size',
+        to: ') * size',
+        why: 'a pixel has one of its numbers, and the others are 0',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/tiff-head.ts',
+    ['test/formats/tiff.test.ts'],
+    [
+      {
+        name: 'offsets of 4 bytes reach everywhere',
+        from: 'bytes + headBytes > longest',
+        to: 'false',
+        why: 'a picture of more than 4 GiB cannot be written',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/formats/element-source.ts',
     ['test/formats/compressed.test.ts', 'test/formats/npz.test.ts'],
     [
