@@ -28,15 +28,18 @@ function build(name: string, ...options: readonly string[]): Library {
 
 export class Native implements Disposable {
   readonly #library: Library;
+  readonly #wide: Library;
   readonly #taken: { readonly memory: unknown; readonly bytes: number }[] = [];
 
   constructor() {
     process.env.OMP_WAIT_POLICY = 'passive';
     this.#library = build('native.cpp', '-msse4.1', '-fopenmp');
+    this.#wide = build('native.cpp', '-march=native', '-fopenmp', '-ffp-contract=off', '-DFULL_WIDTH');
   }
 
-  work(name: string): NativeWork {
-    return this.#library.func(name, 'void', ['void *', 'void *', 'int64_t', 'int']) as NativeWork;
+  work(name: string, variant: 'native' | 'native at full width' = 'native'): NativeWork {
+    const library = variant === 'native' ? this.#library : this.#wide;
+    return library.func(name, 'void', ['void *', 'void *', 'int64_t', 'int']) as NativeWork;
   }
 
   /** Memory in huge pages, which hand-written code asks for. It is there until the next `release`. */

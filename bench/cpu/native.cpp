@@ -14,13 +14,32 @@
 #include <cstring>
 #include <vector>
 
-typedef float Floats __attribute__((vector_size(16)));
-typedef float LooseFloats __attribute__((vector_size(16), aligned(4)));
-typedef int32_t Ints __attribute__((vector_size(16)));
-typedef uint32_t Words __attribute__((vector_size(16)));
-typedef char Bytes __attribute__((vector_size(16)));
-
+/// With FULL_WIDTH, built by g++ -O3 -march=native, vectors have the machine's width.
+#if defined(FULL_WIDTH) && defined(__AVX512F__)
+constexpr int lanes = 16;
+#elif defined(FULL_WIDTH) && defined(__AVX2__)
+constexpr int lanes = 8;
+#else
 constexpr int lanes = 4;
+#endif
+typedef float Floats __attribute__((vector_size(4 * lanes)));
+typedef float LooseFloats __attribute__((vector_size(4 * lanes), aligned(4)));
+typedef int32_t Ints __attribute__((vector_size(4 * lanes)));
+typedef uint32_t Words __attribute__((vector_size(4 * lanes)));
+typedef long long Longs __attribute__((vector_size(4 * lanes)));
+
+/// Whether any bit is set.
+static bool any(Ints a) {
+#if !defined(FULL_WIDTH)
+  typedef char Bytes __attribute__((vector_size(16)));
+  return __builtin_ia32_pmovmskb128((Bytes)a) != 0;
+#endif
+  const Longs b = (Longs)a;
+  long long all = 0;
+#pragma GCC unroll 8
+  for (int i = 0; i < lanes / 2; ++i) all |= b[i];
+  return all != 0;
+}
 #define WORK extern "C" __attribute__((visibility("default"))) void
 
 /// Runs `body(begin, end)` on each thread, for its part of `count` in multiples of `grain`.
@@ -136,7 +155,7 @@ WORK w5(const uint32_t* __restrict in, int32_t* __restrict out, int64_t count, i
           steps[j] -= goesOn;
           active |= goesOn;
         }
-        if (__builtin_ia32_pmovmskb128((Bytes)active) == 0) break;
+        if (!any(active)) break;
       }
       for (int j = 0; j < jam; ++j) *(Ints*)(out + i + j * lanes) = steps[j];
     }

@@ -1,7 +1,7 @@
-// Kernels on the CPU device, beside native code at 128 bits, OpenCL where it is there, and plain JavaScript of the
+// Kernels on the CPU device and by the system's compiler, beside native code at 128 bits and at the machine's width, OpenCL where it is there, and plain JavaScript of the
 // same structure, with one thread and with two. Results are compared before a figure counts.
 
-import { type Device, type Kernel, open } from 'warpstage';
+import { type Device, type Kernel, open, WarpstageError } from 'warpstage';
 import { type Numbers, type Work, works } from '../cpu/works.ts';
 import type { Suite } from '../main.ts';
 import { inTurn, type Row } from '../measure.ts';
@@ -76,6 +76,16 @@ async function launchOf(device: Device, kernel: Kernel, variant: string, place: 
   };
 }
 
+/** The same by the system's compiler, where it is there. */
+async function openCompiled(threads: number): Promise<Device | null> {
+  try {
+    return await open('cpu-native', { threads, compile: 'first' });
+  } catch (error) {
+    if (error instanceof WarpstageError && error.code === 'WS4003') return null;
+    throw error;
+  }
+}
+
 async function withThreads(
   threads: number,
   name: string,
@@ -85,8 +95,11 @@ async function withThreads(
   const { work, input, output } = place;
   await using device = await open('cpu', { threads });
   const variants: Record<string, () => unknown> = {};
+  await using compiled = await openCompiled(threads);
   for (const [variant, kernel] of Object.entries(work.kernels)) {
     variants[`${variant}, ${threads}`] = await launchOf(device, kernel, variant, place);
+    if (compiled !== null)
+      variants[`${variant}, cpu-native, ${threads}`] = await launchOf(compiled, kernel, variant, place);
   }
   if (threads === 1) {
     variants.JavaScript = () => {
@@ -104,14 +117,16 @@ async function withThreads(
     compare(place, output, variant);
     variants[`${variant}, ${threads}`] = () => prepared.run(work.times);
   }
-  const run = native.work(work.native);
-  const call = () => run(input.buffer as ArrayBuffer, output.buffer as ArrayBuffer, work.count, threads);
-  reset(output);
-  call();
-  compare(place, output, 'native');
-  variants[`native, ${threads}`] = () => {
-    for (let time = 0; time < work.times; time++) call();
-  };
+  for (const variant of ['native at full width', 'native'] as const) {
+    const run = native.work(work.native, variant);
+    const call = () => run(input.buffer as ArrayBuffer, output.buffer as ArrayBuffer, work.count, threads);
+    reset(output);
+    call();
+    compare(place, output, variant);
+    variants[`${variant}, ${threads}`] = () => {
+      for (let time = 0; time < work.times; time++) call();
+    };
+  }
   const bytes = work.times * (input.byteLength + output.byteLength);
   const rows = await inTurn({ suite: 'cpu', work: name, bytes }, variants, 5);
   for (const { dispose } of opened) dispose();
