@@ -202,9 +202,12 @@ async function codeOf(
     const options = { architecture, alignments, blockUniform: blockUniformPipelines(program) };
     return printProgram(lowerForGpu(program, options).program);
   }
-  const { wasmBytes } = await import('../targets/wasm/compile.ts');
+  const { moduleForProcessor, wasmBytes } = await import('../targets/wasm/compile.ts');
+  if (target === 'c') {
+    const { nativeText } = await import('../targets/native/module-text.ts');
+    return nativeText(moduleForProcessor(program, 1, { without }).bytes).text;
+  }
   const bytes = wasmBytes(program, { without });
-  if (target === 'c') return (await import('../targets/native/module-text.ts')).nativeText(bytes).text;
   return target === 'wasm' ? bytes : disassemble(bytes);
 }
 

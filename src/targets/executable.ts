@@ -84,6 +84,8 @@ export interface NativeCode {
   }[];
   /** How many parameters each of its functions has. */
   readonly exports: Readonly<Record<string, number>>;
+  /** What the numbers that it reports in a fault mean. */
+  readonly sites: readonly FaultSite[];
   /** Where threads find the package that loads it. */
   readonly koffi: string;
 }

@@ -107,6 +107,33 @@ export const mutations = [
       tests: ['test/native/text.test.ts'],
     },
   ]),
+  ...mutationsOf(
+    'src/targets/native/widening.ts',
+    ['test/native/widening.test.ts'],
+    [
+      {
+        name: 'what copies read of each other is overlooked',
+        from: 'for (const local of this.#read) if (this.#own.has(local) || this.#written.has(local)) return false;',
+        to: '',
+        why: 'sums that go from copy to copy count one of them',
+        tests: ['test/native/copies.test.ts'],
+      },
+      {
+        name: 'copies whose addresses are not side by side are carried out together',
+        from: 'offset === offsets[0]! + 16 * copy)',
+        to: 'offset >= offsets[0]!)',
+        why: 'lanes are loaded from beside where they lie',
+        tests: ['test/native/copies.test.ts'],
+      },
+      {
+        name: 'a local stands at two places of a wide variable',
+        from: 'return known.parts.join() === parts.join();',
+        to: 'return true;',
+        why: 'lanes take the values of other lanes',
+        tests: ['test/native/copies.test.ts'],
+      },
+    ],
+  ),
   ...mutationsOf('src/runtime/cpu/native/libraries.ts', compilers, [
     {
       name: 'the name of a library forgets the compiler',

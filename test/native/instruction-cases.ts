@@ -22,7 +22,7 @@ export const resultAt = 2048;
 export const dataAt = 4096;
 
 const letters: Readonly<Record<string, WasmType>> = { i: 'i32', l: 'i64', f: 'f32', d: 'f64', v: 'v128' };
-const without = ['unreachable', 'return', 'drop', 'select'];
+const without = ['unreachable', 'return', 'drop', 'nop', 'select'];
 const divisions = /\.(div|rem)_[su]$/;
 
 export interface Case {

@@ -21,8 +21,8 @@ export const compilers = (atLength ? ['cc', 'clang', 'clang-15'] : ['cc']).filte
 const compiler = hasCompiler ? await findCompiler() : null;
 const libraries = new Libraries(null);
 
-function target(name: string, options: NativeOptions): Target {
-  const made = new NativeTarget(compiler!, { ...options, waits: true }, libraries);
+function target(name: string, options: NativeOptions, width = compiler!.width): Target {
+  const made = new NativeTarget({ ...compiler!, width }, { ...options, waits: true }, libraries);
   return {
     name,
     compile(program) {
@@ -44,3 +44,8 @@ function target(name: string, options: NativeOptions): Target {
 /** As a kernel is run by choice, and by state machines. */
 export const nativeTargets: readonly Target[] =
   hasCompiler && atLength ? [target('native', {}), target('native, states', { mode: 'states' })] : [];
+
+/** With vectors of one, two and four times 128 bits, whatever this processor has. */
+export const nativeOfWidth: readonly (readonly [1 | 2 | 4, Target])[] = hasCompiler
+  ? ([1, 2, 4] as const).map((width) => [width, target(`native of width ${width}`, {}, width)])
+  : [];

@@ -8,6 +8,15 @@ import type { WasmType } from '../wasm/encoder/code.ts';
 import type { LaneInstruction, PlainInstruction } from '../wasm/encoder/opcodes.ts';
 import type { DecodedFunction, DecodedModule, Instruction, Signature } from './decode.ts';
 import { laneOperations, type Operation, operationOf, textOf } from './operations.ts';
+import {
+  constantText,
+  findTogether,
+  type Output,
+  type Times,
+  type Together,
+  WideLocals,
+  writeTogether,
+} from './widening.ts';
 
 export const cTypes: Readonly<Record<WasmType, string>> = {
   i32: 'uint32_t',
@@ -53,10 +62,13 @@ export function declarationOf(number: number, { parameters, results }: Signature
   return `static ${result === undefined ? 'void' : cTypes[result]} f${number}(struct ws_env *e${list})`;
 }
 
-export function functionText(module: DecodedModule, number: number): string {
+/** `widest`: how many vectors of 128 bits one may be. */
+export function functionText(module: DecodedModule, number: number, widest: 1 | Times): string {
   const { imports, functions } = module;
-  return new FunctionWriter(module, functions[number - imports.length]!).write(number);
+  return new FunctionWriter(module, functions[number - imports.length]!, widest).write(number);
 }
+
+const wideTypes = { 2: 'ws_v256', 4: 'ws_v512' } as const;
 
 class FunctionWriter {
   readonly #module: DecodedModule;
@@ -69,20 +81,37 @@ class FunctionWriter {
   /** While what is read is never run: how many blocks were opened in it. */
   #dead: number | null = null;
 
-  constructor(module: DecodedModule, decoded: DecodedFunction) {
+  readonly #wide: WideLocals;
+  readonly #together: ReadonlyMap<number, Together>;
+
+  constructor(module: DecodedModule, decoded: DecodedFunction, widest: 1 | Times) {
     this.#module = module;
     this.#function = decoded;
+    const { body, locals, parameters } = decoded;
+    const found = widest === 1 ? null : findTogether(body, locals, parameters.length, widest);
+    this.#wide = found?.wide ?? new WideLocals();
+    this.#together = found?.together ?? new Map();
   }
 
   write(number: number): string {
     const { parameters, results, locals, body } = this.#function;
     const zero = (type: WasmType) => (type === 'v128' ? '{0}' : '0');
     locals.forEach((type, i) => {
-      if (i >= parameters.length) this.#line(`${cTypes[type]} l${i} = ${zero(type)};`);
+      if (i >= parameters.length && this.#wide.of(i) === undefined)
+        this.#line(`${cTypes[type]} l${i} = ${zero(type)};`);
     });
     this.#line('uint8_t *const m = e->memory;');
     this.#line('const volatile int32_t *const stop = e->stop;');
-    for (const instruction of body) this.#instruction(instruction);
+    for (const { name, times } of this.#wide.all) this.#line(`${wideTypes[times]} ${name} = {0};`);
+    for (let position = 0; position < body.length; position += 1) {
+      const together = this.#dead === null ? this.#together.get(position) : undefined;
+      if (together === undefined) {
+        this.#instruction(body[position]!);
+        continue;
+      }
+      writeTogether(body, together, locals, this.#wide, this.#output());
+      position = together.marks.at(-1)! - 1;
+    }
     if (results.length > 0 && this.#dead === null) this.#line(`return ${this.#pop().text};`);
     return `${declarationOf(number, this.#function)} {\n${this.#lines.join('\n')}\n}\n`;
   }
@@ -103,6 +132,42 @@ class FunctionWriter {
     return value;
   }
 
+  #getLocal(local: number): string {
+    const wide = this.#wide.of(local);
+    if (wide === undefined) return `l${local}`;
+    return `ws_part${wide.times}(${wide.name}, ${wide.parts.indexOf(local)})`;
+  }
+
+  #setLocal(local: number, text: string): void {
+    const wide = this.#wide.of(local);
+    if (wide === undefined) this.#line(`l${local} = ${text};`);
+    else
+      this.#line(`${wide.name} = ws_with${wide.times}(${wide.name}, ${wide.parts.indexOf(local)}, ${text});`);
+  }
+
+  /** Where vectors of the machine's width are written. */
+  #output(): Output {
+    return {
+      value: (type, text) => {
+        const name = `t${this.#values++}`;
+        this.#line(`const ${typeof type === 'number' ? wideTypes[type] : cTypes[type]} ${name} = ${text};`);
+        return name;
+      },
+      variable: (times) => {
+        const name = `p${this.#values++}`;
+        this.#line(`${wideTypes[times]} ${name};`);
+        return name;
+      },
+      line: (text) => this.#line(text),
+      plain: (instructions) => {
+        for (const instruction of instructions) this.#instruction(instruction);
+      },
+      get: (local) => this.#getLocal(local),
+      set: (local, text) => this.#setLocal(local, text),
+      address: (address, offset) => this.#address(address, offset),
+    };
+  }
+
   /** The last values, in the order in which they were pushed. */
   #take(count: number): readonly string[] {
     return Array.from({ length: count }, () => this.#pop().text).reverse();
@@ -121,16 +186,16 @@ class FunctionWriter {
         this.#plain(instruction.name as PlainInstruction);
         return;
       case 'constant':
-        this.#constant(instruction.type, instruction.bits);
+        this.#push(instruction.type, constantText(instruction.type, [instruction.bits]));
         return;
       case 'get':
-        this.#push(this.#function.locals[instruction.local]!, `l${instruction.local}`);
+        this.#push(this.#function.locals[instruction.local]!, this.#getLocal(instruction.local));
         return;
       case 'set':
-        this.#line(`l${instruction.local} = ${this.#pop().text};`);
+        this.#setLocal(instruction.local, this.#pop().text);
         return;
       case 'tee':
-        this.#line(`l${instruction.local} = ${this.#stack.at(-1)!.text};`);
+        this.#setLocal(instruction.local, this.#stack.at(-1)!.text);
         return;
       case 'lane': {
         const operation = laneOperations[instruction.name as LaneInstruction];
@@ -175,6 +240,8 @@ class FunctionWriter {
 
   #plain(name: PlainInstruction): void {
     switch (name) {
+      case 'nop':
+        return;
       case 'drop':
         this.#pop();
         return;
@@ -204,31 +271,6 @@ class FunctionWriter {
     const [operands = '', result = ''] = operation[0].split('>');
     const text = textOf(operation, this.#take(operands.length));
     this.#push(typeOfLetter[result]!, finished(text));
-  }
-
-  #constant(type: WasmType, bits: bigint): void {
-    const hex = `0x${bits.toString(16)}`;
-    switch (type) {
-      case 'i32':
-        this.#push(type, `${hex}u`);
-        return;
-      case 'i64':
-        this.#push(type, `${hex}ull`);
-        return;
-      case 'f32':
-        this.#push(type, `ws_f32(${hex}u)`);
-        return;
-      case 'f64':
-        this.#push(type, `ws_f64(${hex}ull)`);
-        return;
-      case 'v128': {
-        const lanes = [0n, 32n, 64n, 96n].map(
-          (shift) => `(int32_t)0x${BigInt.asUintN(32, bits >> shift).toString(16)}u`,
-        );
-        this.#push(type, `{${lanes.join(', ')}}`);
-        return;
-      }
-    }
   }
 
   /** The sum does not wrap: it has 33 bits. */

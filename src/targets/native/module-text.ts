@@ -8,6 +8,7 @@ import { usedDefinitions } from '../used-definitions.ts';
 import { type DecodedModule, decodeModule, type ImportedFunction } from './decode.ts';
 import { cTypes, declarationOf, functionText } from './function-text.ts';
 import { prelude, types } from './prelude.ts';
+import type { Times } from './widening.ts';
 
 export interface NativeText {
   readonly text: string;
@@ -17,14 +18,15 @@ export interface NativeText {
   readonly exports: Readonly<Record<string, number>>;
 }
 
-export function nativeText(bytes: Uint8Array): NativeText {
+/** `widest`: how many vectors of 128 bits one may be: 2 with AVX2, 4 with AVX-512. */
+export function nativeText(bytes: Uint8Array, widest: 1 | Times = 1): NativeText {
   const module = decodeModule(bytes);
   const { imports, functions, exports } = module;
   const numberOf = (position: number) => imports.length + position;
   const own = [
     ...imports.map(importText),
     ...functions.map((each, position) => `${declarationOf(numberOf(position), each)};\n`),
-    ...functions.map((_, position) => functionText(module, numberOf(position))),
+    ...functions.map((_, position) => functionText(module, numberOf(position), widest)),
     ...[...exports].map(([name, number]) => exportText(module, name, number)),
   ].join('');
   return {

@@ -106,6 +106,7 @@ const ofLanes = (): [string, Operation][] => {
 const table: Readonly<Record<string, Operation>> = {
   unreachable: ['_>_', 'ws_trap(e)'],
   drop: ['_>_', ''],
+  nop: ['_>_', ''],
   select: ['_>_', ''],
   return: ['_>_', ''],
   ...Object.fromEntries([
@@ -172,8 +173,19 @@ const table: Readonly<Record<string, Operation>> = {
   'i32x4.relaxed_laneselect': ['vvv>v', 'ws_select(c, a, b)'],
 };
 
-/** What stands for a vector seen as lanes of a type. */
-const views: Readonly<Record<string, string>> = { F: 'ws_f32x4', I: 'ws_v128', U: 'ws_u32x4', D: 'ws_f64x2' };
+/** What stands for a vector seen as lanes of a type, by how many vectors of 128 bits it has. */
+const views: Readonly<Record<1 | 2 | 4, Readonly<Record<string, string>>>> = {
+  1: { F: 'ws_f32x4', I: 'ws_v128', U: 'ws_u32x4', D: 'ws_f64x2' },
+  2: { F: 'ws_f32x8', I: 'ws_v256', U: 'ws_u32x8', D: 'ws_f64x4' },
+  4: { F: 'ws_f32x16', I: 'ws_v512', U: 'ws_u32x16', D: 'ws_f64x8' },
+};
+
+/** Functions of the prelude that do the same for each lane, and are there for wide vectors too. */
+const ofEachLane =
+  /^(ws_(f32x4|f64x2)_(min|max|ceil|floor|trunc|sqrt|abs|neg|splat)|ws_select|ws_madd|ws_f32x4_convert_u|ws_i32x4_trunc)$/;
+
+/** Instructions whose vectors go from narrow lanes to wide ones, or to one value. */
+const notOfEachLane = /extend|promote|demote|convert_low|any_true|all_true|bitmask/;
 
 export function operationOf(name: PlainInstruction | RelaxedInstruction): Operation {
   const operation = table[name];
@@ -182,8 +194,27 @@ export function operationOf(name: PlainInstruction | RelaxedInstruction): Operat
 }
 
 /** The expression with these operands. */
-export function textOf([, text]: Operation, operands: readonly string[]): string {
-  return text.replace(/\b[abcFIUD]\b/g, (name) => views[name] ?? operands['abc'.indexOf(name)] ?? name);
+export function textOf([, text]: Operation, operands: readonly string[], times: 1 | 2 | 4 = 1): string {
+  return text.replace(
+    /\b[abcFIUD]\b/g,
+    (name) => views[times][name] ?? operands['abc'.indexOf(name)] ?? name,
+  );
+}
+
+/** The same for vectors that are so many in one; null where it is not lane by lane. */
+export function wideText(
+  name: string,
+  operation: Operation,
+  operands: readonly string[],
+  times: 1 | 2 | 4,
+): string | null {
+  if (times === 1) return textOf(operation, operands);
+  if (notOfEachLane.test(name)) return null;
+  const [signature, text] = operation;
+  const wide = text.replaceAll('(ws_v128)', '(I)').replace(/\bws_\w+\b/g, (called) => {
+    return ofEachLane.test(called) ? `${called}_${times}` : called;
+  });
+  return textOf([signature, wide], operands, times);
 }
 
 /** Lanes taken out or put in, at a position `n`. */

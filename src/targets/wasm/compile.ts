@@ -9,7 +9,7 @@ import type { Obstacle } from '../legalise/cpu/regions.ts';
 import { withStageMarks } from './marks.ts';
 import { writeRegions } from './regions.ts';
 import { writeStates } from './states/compile.ts';
-import { Unit } from './unit.ts';
+import { type Registers, Unit } from './unit.ts';
 
 export type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
 
@@ -18,21 +18,23 @@ export interface WasmOptions {
   readonly mode?: 'states';
   /** Passes to leave out, for those who look for the one that is wrong. */
   readonly without?: readonly OptionalCpuPass[];
+  /** For code that is made of the module, and is not run by the engine. */
+  readonly registers?: Registers;
 }
 
 /** Compiles a program. */
 export function compileWasm(program: Program, options: WasmOptions = {}): WasmExecutable {
-  return wasmWithBytes(program, options).executable;
+  const { bytes, done: _, ...rest } = writeModule(program, options);
+  return { target: 'wasm', program, module: new WebAssembly.Module(bytes), ...rest };
 }
 
-/** The same, with the module's bytes, of which code for a processor can be made. */
-export function wasmWithBytes(
+/** A module of which code for a processor is made: its bytes, and what belongs to it. */
+export function moduleForProcessor(
   program: Program,
+  registers: Registers,
   options: WasmOptions = {},
-): { readonly executable: WasmExecutable; readonly bytes: Uint8Array } {
-  const { bytes, done: _, ...rest } = writeModule(program, options);
-  const module = new WebAssembly.Module(bytes);
-  return { executable: { target: 'wasm', program, module, ...rest }, bytes };
+): Pick<Module, 'bytes' | 'sites' | 'scratchBytes'> {
+  return writeModule(program, { ...options, registers });
 }
 
 /**
@@ -76,23 +78,24 @@ type Module = Omit<WasmExecutable, 'target' | 'program' | 'module'> & {
   readonly done: readonly string[];
 };
 
-function writeModule(program: Program, { mode, without = [] }: WasmOptions): Module {
+function writeModule(program: Program, { mode, without = [], registers }: WasmOptions): Module {
   return (
-    (mode === 'states' ? null : regionsModule(program, { without })) ?? statesModule(program, { without })
+    (mode === 'states' ? null : regionsModule(program, { without }, registers)) ??
+    statesModule(program, { without }, registers)
   );
 }
 
 /** The module that runs the program region by region, if that is possible. */
-function regionsModule(program: Program, options: PassOptions): Module | null {
+function regionsModule(program: Program, options: PassOptions, registers?: Registers): Module | null {
   const lowered = lowerToRegions(program, options);
   if ('obstacle' in lowered) return null;
-  const unit = Unit.ofBody(lowered.program, options.without);
+  const unit = Unit.ofBody(lowered.program, options.without, registers);
   const { vectorised } = writeRegions(unit, lowered.uniformity);
   return finished(unit, 'regions', vectorised);
 }
 
-function statesModule(program: Program, options: PassOptions): Module {
-  const { unit, vectorised } = writeStates(lowerToStates(program, options), options.without);
+function statesModule(program: Program, options: PassOptions, registers?: Registers): Module {
+  const { unit, vectorised } = writeStates(lowerToStates(program, options), options.without, registers);
   return finished(unit, 'states', vectorised);
 }
 

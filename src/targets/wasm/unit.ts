@@ -21,6 +21,12 @@ import { type HostSignatures, hostSignatures, mathImportName } from './host-func
 import { addStoreFunction, addTruncateFunction } from './lane-functions.ts';
 import { wasmType } from './types.ts';
 
+/**
+ * How many vectors one register of the processor holds, where it is not the engine that runs the module: code is made of it
+ * that has all instructions, and registers as wide as those of the processor.
+ */
+export type Registers = 1 | 2 | 4;
+
 /** What is the module's, whichever of its programs is being written. */
 class Whole {
   /** Threads of a block. */
@@ -35,10 +41,13 @@ class Whole {
   readonly without: readonly OptionalCpuPass[];
   readonly relaxes: boolean;
 
-  constructor({ block: [x, y, z] }: Program, without: readonly OptionalCpuPass[]) {
+  readonly registers: Registers;
+
+  constructor({ block: [x, y, z] }: Program, without: readonly OptionalCpuPass[], registers?: Registers) {
     this.threads = x * y * z;
     this.without = without;
-    this.relaxes = !without.includes('relaxed') && hasRelaxedSimd();
+    this.registers = registers ?? 1;
+    this.relaxes = !without.includes('relaxed') && (registers !== undefined || hasRelaxedSimd());
   }
 }
 
@@ -52,8 +61,8 @@ export class Unit {
   #factOf: FactOf | null = null;
 
   /** The unit of a program whose code is all in its body, so that what is known of the body holds in it. */
-  static ofBody(program: Program, without: readonly OptionalCpuPass[] = []): Unit {
-    const unit = new Unit(program, without);
+  static ofBody(program: Program, without: readonly OptionalCpuPass[] = [], registers?: Registers): Unit {
+    const unit = new Unit(program, without, null, new Whole(program, without, registers));
     if (unit.does('bounds')) unit.#factOf = factsOf(program).at(null);
     return unit;
   }
@@ -73,6 +82,16 @@ export class Unit {
   /** The unit of what a rank group does, in the same module. */
   ofRankGroup(rankGroup: RankGroup, program: Program): Unit {
     return new Unit(program, [], rankGroup, this.#whole);
+  }
+
+  /** The unit of a program of several parts. */
+  static ofWhole(program: Program, without: readonly OptionalCpuPass[], registers?: Registers): Unit {
+    return new Unit(program, without, null, new Whole(program, without, registers));
+  }
+
+  /** How many vectors a register holds. */
+  get registers(): Registers {
+    return this.#whole.registers;
   }
 
   /** Whether instructions of relaxed SIMD may be used. */

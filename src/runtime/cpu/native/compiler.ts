@@ -14,6 +14,8 @@ export interface Compiler {
   readonly version: string;
   /** All that code depends on beside its text. */
   readonly identity: string;
+  /** How many vectors of 128 bits one of the processor's is. */
+  readonly width: 1 | 2 | 4;
 }
 
 /** Strict results are those of WebAssembly: nothing is contracted or reordered, integers wrap, and bytes are bytes. */
@@ -64,10 +66,20 @@ async function asked(command: string): Promise<Compiler | null> {
     const macros = [...flags.filter((flag) => flag.endsWith('=native')), '-dM', '-E', '-x', 'c', '/dev/null'];
     const [version, defined] = await Promise.all([run(command, ['--version']), run(command, macros)]);
     const identity = [version.stdout, defined.stdout, cpus()[0]?.model, process.arch, ...flags].join('\n');
-    return { command, version: version.stdout.split('\n')[0]!.trim(), identity };
+    return {
+      command,
+      version: version.stdout.split('\n')[0]!.trim(),
+      identity,
+      width: widthOf(defined.stdout),
+    };
   } catch {
     return null;
   }
+}
+
+function widthOf(macros: string): 1 | 2 | 4 {
+  if (/__AVX512F__/.test(macros) && /__AVX512DQ__/.test(macros)) return 4;
+  return /__AVX2__/.test(macros) ? 2 : 1;
 }
 
 /** What came of a call: the compiler's messages if it made nothing. */

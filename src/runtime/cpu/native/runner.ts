@@ -46,7 +46,8 @@ export function createNativeRunner(executable: WasmExecutable, context: RunnerCo
   return Object.assign(run, { begins, ends: () => own?.unload() });
 }
 
-function libraryRunner(executable: WasmExecutable, native: NativeCode, context: RunnerContext) {
+function libraryRunner(portable: WasmExecutable, native: NativeCode, context: RunnerContext) {
+  const executable = { ...portable, sites: native.sites };
   const host = hostSide(executable, context);
   const library = loadLibrary(native);
   const functions = libraryFunctions(library, native, context, host);

@@ -12,10 +12,11 @@ import { type Executable, type NativeCode, nativeStates } from '../../../targets
 import { nativeText } from '../../../targets/native/module-text.ts';
 import { sharedBytes } from '../../../targets/shared-bytes.ts';
 import {
+  compileWasm,
   compileWithStages,
+  moduleForProcessor,
   type WasmExecutable,
   type WasmOptions,
-  wasmWithBytes,
 } from '../../../targets/wasm/compile.ts';
 import { foreignFunctions, foreignFunctionsPath } from '../../cuda/library.ts';
 import type { CpuTarget } from '../device.ts';
@@ -50,17 +51,21 @@ export class NativeTarget implements CpuTarget {
   }
 
   compile(program: Program): Executable {
-    const { executable, bytes } = wasmWithBytes(program, this.#wasm);
-    const { text, imports, exports } = nativeText(bytes);
+    const executable = compileWasm(program, this.#wasm);
+    const { width } = this.compiler;
+    const { bytes, sites, scratchBytes } = moduleForProcessor(program, width, this.#wasm);
+    const { text, imports, exports } = nativeText(bytes, width);
     const name = libraryName(this.compiler.identity, text);
     const native: NativeCode = {
       path: this.#libraries.pathOf(name),
       state: sharedBytes(4),
       imports,
       exports,
+      sites,
       koffi: foreignFunctionsPath(),
     };
-    const made: Executable = { ...executable, native };
+    const most = Math.max(scratchBytes, executable.scratchBytes);
+    const made: Executable = { ...executable, scratchBytes: most, native };
     this.#make(made, native, name, text);
     return made;
   }

@@ -12,6 +12,7 @@ const thread = 0xfe * 0x1000;
 /** Instructions without immediates. */
 export const plainOpcodes = {
   unreachable: 0x00,
+  nop: 0x01,
   return: 0x0f,
   drop: 0x1a,
   select: 0x1b,

@@ -339,7 +339,11 @@ export function eachVectorSharing(
 ): void {
   group.code.withTemporaries((take) => {
     const shared: Shared = { locals: new Map(), take };
-    for (let vector = 0; vector < group.vectors * vectorsOf(type); vector += 1) write(vector, shared);
+    for (let vector = 0; vector < group.vectors * vectorsOf(type); vector += 1) {
+      group.code.mark();
+      write(vector, shared);
+    }
+    group.code.mark();
   });
 }
 

@@ -36,7 +36,8 @@ export function canJam(
   const { unit, program } = lanes;
   const row = program.block[0];
   if (!unit.does('jam') || unit.blockSize < 2 * row || row % (4 * vectors) !== 0) return false;
-  if (2 * vectors > mostVectors || resets.length > 0 || lanes.hasSeparate(body)) return false;
+  if (2 * vectors > unit.registers * mostVectors || resets.length > 0 || lanes.hasSeparate(body))
+    return false;
   // What is the same in a row, but not in the other, has but one local.
   if (!loads.every((id) => lanes.varies(id))) return false;
   const plain = body.every(
@@ -144,6 +145,7 @@ function writeStatement(rows: readonly RowOfGroups[], statement: Statement): voi
       shared: { locals: new Map(), take } satisfies Shared,
     }));
     for (let vector = 0; vector < vectors * vectorsOf(statement.value.type); vector += 1) {
+      code.mark();
       for (const { group, shared } of each) {
         if (statement.kind === 'store') writeVectorStore(group, shared, statement, vector);
         else {
@@ -152,5 +154,6 @@ function writeStatement(rows: readonly RowOfGroups[], statement: Statement): voi
         }
       }
     }
+    code.mark();
   });
 }

@@ -37,7 +37,10 @@ export function planLanes(lanes: Lanes, region: Region): LanePlan | null {
   if (!lanes.canRun(region.body)) return null;
   const row = lanes.program.block[0];
   const most = Math.max(mostVectors(lanes, region), 1);
-  const usual = [8, 4, 2, 1].find((count) => 4 * count <= row && count <= most);
+  const { registers } = lanes.unit;
+  const usual =
+    [32, 16].find((count) => row % (4 * count) === 0 && count <= registers * Math.min(most, 8)) ??
+    [8, 4, 2, 1].find((count) => 4 * count <= row && count <= registers * most);
   const vectors = vectorsForStreams(lanes, region.body, row) ?? usual;
   if (vectors === undefined) return null;
   const checkpoints = new Checkpoints(lanes, region.body);

@@ -113,7 +113,7 @@ export class LaneWriter {
   #eachVectorOf(id: number, write: (vector: number) => void): void {
     const { unit, vectors } = this.#group;
     const count = vectors * vectorsOf(unit.program.variables[id]!.type);
-    for (let vector = 0; vector < count; vector += 1) write(vector);
+    this.#eachOf(count, write);
   }
 
   #isBool(id: number): boolean {
@@ -375,6 +375,15 @@ export class LaneWriter {
   }
 
   #eachVector(write: (vector: number) => void): void {
-    for (let vector = 0; vector < this.#group.vectors; vector += 1) write(vector);
+    this.#eachOf(this.#group.vectors, write);
+  }
+
+  #eachOf(vectors: number, write: (vector: number) => void): void {
+    const { code } = this.#group;
+    for (let vector = 0; vector < vectors; vector += 1) {
+      code.mark();
+      write(vector);
+    }
+    code.mark();
   }
 }

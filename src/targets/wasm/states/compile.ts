@@ -10,7 +10,7 @@
 import type { Program } from '../../../compiler/ir.ts';
 import { factsOf } from '../../analysis/facts.ts';
 import type { OptionalCpuPass } from '../../legalise/cpu/passes.ts';
-import { Unit } from '../unit.ts';
+import { type Registers, Unit } from '../unit.ts';
 import { CohortSplit } from './cohort-split.ts';
 import { StatesLayout } from './layout.ts';
 import { addReport } from './report.ts';
@@ -21,9 +21,10 @@ import { addSchedule } from './schedule.ts';
 export function writeStates(
   program: Program,
   without: readonly OptionalCpuPass[] = [],
+  registers?: Registers,
 ): { readonly unit: Unit; readonly vectorised: boolean } {
   const ways = program.cohorts!;
-  const whole = new Unit(ways.length === 1 ? ways[0]!.program : program, without);
+  const whole = Unit.ofWhole(ways.length === 1 ? ways[0]!.program : program, without, registers);
   const layout = new StatesLayout(whole);
   const cohortSplit = new CohortSplit(whole.module, layout);
   const written = ways.map(({ ranks, program: own, segments }) => {

@@ -1,0 +1,107 @@
+// Vectors wider than WebAssembly's: the same bits for every width, and the wide ones really are used.
+
+import { describe, expect, test } from 'vitest';
+import { kernel } from 'warpstage';
+import { specialise } from '#warpstage/compiler/specialise.js';
+import type { Kernel } from '#warpstage/kernel/kernel.js';
+import { nativeText } from '#warpstage/targets/native/module-text.js';
+import { moduleForProcessor } from '#warpstage/targets/wasm/compile.js';
+import { nativeOfWidth } from '../support/native.ts';
+import { runKernel } from '../support/run-kernel.ts';
+import { partOf } from '../support/thorough.ts';
+import { wasm } from '../support/wasm.ts';
+
+const n = 1024;
+
+/** Each reads `x` and writes `y`, and uses what the wide functions of the prelude do. */
+const kernels: Readonly<Record<string, Kernel>> = {
+  'a chain in a loop': kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+    const i = cuda.thisGrid().threadRank();
+    let a = x[i]!;
+    for (let step = 0; step < 20; step++) a = a * cuda.f32(0.75) + Math.min(a, Math.sqrt(Math.abs(x[i]!)));
+    y[i] = Math.max(a, -Math.floor(x[i]!));
+  }),
+  'integers, conversions and shifts': kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+    const i = cuda.thisGrid().threadRank();
+    const bits = cuda.u32(Math.abs(x[i]!) * 1000);
+    const mixed = cuda.u32(bits * 2654435761 + (bits >>> 3));
+    y[i] = cuda.f32(mixed) - cuda.f32(mixed >>> 0 > 77777 ? bits << 2 : -(bits & 15));
+  }),
+  'doubles beside floats': kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+    const i = cuda.thisGrid().threadRank();
+    let a = cuda.f64(x[i]!);
+    for (let step = 0; step < 5; step++) a = a * 1.0000001 + Math.max(a, 0.5);
+    y[i] = a;
+  }),
+  'lanes that end at different turns': kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+    const i = cuda.thisGrid().threadRank();
+    let a = x[i]!;
+    let turns = 0;
+    while (turns < 50) {
+      if (a * a > 4) break;
+      a = a * a + cuda.f32(0.3);
+      turns++;
+    }
+    y[i] = turns + a;
+  }),
+  'tiles by rows and columns': kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+    const { x: c, y: r } = cuda.threadIdx;
+    const tile = cuda.sharedArray('f32', 256);
+    const rank = r * 16 + c;
+    const i = cuda.blockIdx.x * 256 + rank;
+    tile[rank] = x[i]!;
+    cuda.syncthreads();
+    let sum = cuda.f32(0);
+    for (let k = 0; k < 16; k++) sum += tile[r * 16 + k]! * tile[k * 16 + c]!;
+    y[i] = sum;
+  }),
+};
+
+const block = (name: string): [number, number, number] =>
+  name.startsWith('tiles') ? [16, 16, 1] : [256, 1, 1];
+const x = Float32Array.from({ length: n }, (_, i) =>
+  i % 37 === 5 ? NaN : i % 29 === 3 ? -0 : ((i * 7919) % 1000) / 300 - 1.5,
+);
+
+describe.each(nativeOfWidth)('of width %i', (width, target) => {
+  test.each(partOf(Object.entries(kernels), width + 2))('%s: the same bits as WebAssembly', (name, one) => {
+    const run = (by: typeof wasm) => {
+      const y = new Float32Array(n);
+      const [bx, by_, bz] = block(name);
+      const { fault } = runKernel(by, one, { grid: n / 256, block: [bx, by_, bz], arguments: { x, y } });
+      expect(fault).toBeNull();
+      return new Uint32Array(y.buffer).map((bits) => ((bits & 0x7fffffff) > 0x7f800000 ? 0x7fc00000 : bits));
+    };
+    expect(run(target)).toEqual(run(wasm));
+  });
+});
+
+describe('wide vectors', () => {
+  const textOf = (name: string, width: 1 | 2 | 4) => {
+    const { program } = specialise(kernels[name]!, {
+      block: block(name),
+      cooperative: true,
+      indexType: 'i32',
+      constants: {},
+      functions: {},
+    });
+    return nativeText(moduleForProcessor(program, width).bytes, width).text;
+  };
+  /** Operations in the text, of lanes and of wide vectors. */
+  const operations = (text: string, type: string) =>
+    text.match(new RegExp(`const ${type} t\\d+ = \\S+\\(\\(ws_f32x\\d+\\)`, 'g'))?.length ?? 0;
+
+  test.each(Object.keys(kernels).filter((name) => !name.startsWith('integers')))('carry out %s', (name) => {
+    expect(
+      operations(textOf(name, 4), 'ws_v512') +
+        (textOf(name, 4).match(/= \(ws_v512\)\(\(ws_f64x8\)/g)?.length ?? 0),
+    ).toBeGreaterThan(1);
+    expect(textOf(name, 1)).not.toMatch(/\bconst ws_v(256|512) t/);
+  });
+
+  test('keep their variables whole in loops', () => {
+    const text = textOf('a chain in a loop', 4);
+    expect(text).toMatch(/ws_v512 w0 = \{0\};/);
+    expect(operations(text, 'ws_v128')).toBeLessThan(operations(text, 'ws_v512'));
+  });
+});
