@@ -107,8 +107,8 @@ const examples: Readonly<Record<string, Example>> = {
       each(code, (i) =>
         code
           .get(x[3 - i]!)
-          .i32(3)
-          .op('i32x4.shl')
+          .i32x4([i, i, i, i])
+          .op('i32x4.add')
           .set(x[3 - i]!),
       );
       stored(code, base, x);

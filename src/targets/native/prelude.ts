@@ -324,9 +324,9 @@ WS ${i} ws_with${times}(${i} a, int part, ws_v128 b) {
   return ws_select_${times}(mask, ws_wide${times}(b), a);
 }
 WS ${i} ws_load${times}(const uint8_t *at) {
-  ${i} value;
-  memcpy(&value, at, sizeof value);
-  return value;
+  ${i} a;
+  memcpy(&a, at, sizeof a);
+  return a;
 }
 WS void ws_store${times}(uint8_t *at, ${i} value) { memcpy(at, &value, sizeof value); }
 WS ${i} ws_f32x4_abs_${times}(${i} a) { return a & 0x7fffffff; }
