@@ -78,7 +78,7 @@ describe('random programs', () => {
           const way = wayOf(executable);
           ways.set(way, (ways.get(way) ?? 0) + 1);
         }),
-        randomRuns(atLength ? 100 : 50),
+        randomRuns(nativeTargets.includes(target) ? 15 : atLength ? 100 : 50),
       );
       // Each way of WebAssembly really ran.
       for (const way of expectedWays(target)) expect(ways.get(way) ?? 0, way).toBeGreaterThan(5);
@@ -98,7 +98,7 @@ describe('random programs that may fail', () => {
         expect(actual, printProgram(random.program)).toEqual(expected);
         if (expected !== null) failed += 1;
       }),
-      randomRuns(atLength ? 60 : 30),
+      randomRuns(nativeTargets.includes(target) ? 15 : atLength ? 60 : 30),
     );
     expect(failed).toBeGreaterThan(10);
   });
