@@ -24,33 +24,33 @@ interface Example {
 function loaded(code: Code, base: Local): readonly Local[] {
   const locals = four.map(() => code.local('v128'));
   for (const vector of four) {
-    code.mark();
+    code.op('nop');
     code
       .get(base)
       .memory('v128.load', 16 * vector)
       .set(locals[vector]!);
   }
-  code.mark();
+  code.op('nop');
   return locals;
 }
 
 function stored(code: Code, base: Local, locals: readonly Local[]): void {
   for (const vector of four) {
-    code.mark();
+    code.op('nop');
     code
       .get(base)
       .get(locals[vector]!)
       .memory('v128.store', to - from + 16 * vector);
   }
-  code.mark();
+  code.op('nop');
 }
 
 function each(code: Code, write: (vector: number) => void): void {
   for (const vector of four) {
-    code.mark();
+    code.op('nop');
     write(vector);
   }
-  code.mark();
+  code.op('nop');
 }
 
 const examples: Readonly<Record<string, Example>> = {

@@ -42,11 +42,13 @@ class Whole {
   readonly relaxes: boolean;
 
   readonly registers: Registers;
+  readonly forProcessor: boolean;
 
   constructor({ block: [x, y, z] }: Program, without: readonly OptionalCpuPass[], registers?: Registers) {
     this.threads = x * y * z;
     this.without = without;
     this.registers = registers ?? 1;
+    this.forProcessor = registers !== undefined;
     this.relaxes = !without.includes('relaxed') && (registers !== undefined || hasRelaxedSimd());
   }
 }
@@ -87,6 +89,11 @@ export class Unit {
   /** The unit of a program of several parts. */
   static ofWhole(program: Program, without: readonly OptionalCpuPass[], registers?: Registers): Unit {
     return new Unit(program, without, null, new Whole(program, without, registers));
+  }
+
+  /** Marks in code for a processor where what is written for one vector of a group ends, and for the next begins. */
+  mark(code: Code): void {
+    if (this.#whole.forProcessor) code.op('nop');
   }
 
   /** How many vectors a register holds. */

@@ -149,11 +149,6 @@ export class Code {
     return this;
   }
 
-  /** Marks where what is written for one vector of a group ends, and for the next begins. It does nothing. */
-  mark(): this {
-    return this.op('nop');
-  }
-
   /** For engines that have it (`hasRelaxedSimd`). */
   relaxed(instruction: RelaxedInstruction): this {
     this.#opcode(relaxedOpcodes[instruction]);

@@ -340,10 +340,10 @@ export function eachVectorSharing(
   group.code.withTemporaries((take) => {
     const shared: Shared = { locals: new Map(), take };
     for (let vector = 0; vector < group.vectors * vectorsOf(type); vector += 1) {
-      group.code.mark();
+      group.unit.mark(group.code);
       write(vector, shared);
     }
-    group.code.mark();
+    group.unit.mark(group.code);
   });
 }
 

@@ -137,7 +137,7 @@ export function writeJam(
 /** A statement for each vector of both rows, which take turns. */
 function writeStatement(rows: readonly RowOfGroups[], statement: Statement): void {
   if (statement.kind !== 'assign' && statement.kind !== 'store') throw new Error('rows part');
-  const { code, lanes, vectors } = rows[0]!.group;
+  const { code, unit, lanes, vectors } = rows[0]!.group;
   code.withTemporaries((take) => {
     const alike = new AlikeLoads(lanes);
     const each = rows.map((one) => ({
@@ -145,7 +145,7 @@ function writeStatement(rows: readonly RowOfGroups[], statement: Statement): voi
       shared: { locals: new Map(), take } satisfies Shared,
     }));
     for (let vector = 0; vector < vectors * vectorsOf(statement.value.type); vector += 1) {
-      code.mark();
+      unit.mark(code);
       for (const { group, shared } of each) {
         if (statement.kind === 'store') writeVectorStore(group, shared, statement, vector);
         else {
@@ -154,6 +154,6 @@ function writeStatement(rows: readonly RowOfGroups[], statement: Statement): voi
         }
       }
     }
-    code.mark();
+    unit.mark(code);
   });
 }

@@ -379,11 +379,11 @@ export class LaneWriter {
   }
 
   #eachOf(vectors: number, write: (vector: number) => void): void {
-    const { code } = this.#group;
+    const { code, unit } = this.#group;
     for (let vector = 0; vector < vectors; vector += 1) {
-      code.mark();
+      unit.mark(code);
       write(vector);
     }
-    code.mark();
+    unit.mark(code);
   }
 }
