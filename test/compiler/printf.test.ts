@@ -28,8 +28,18 @@ const doubles = fc.oneof(
 );
 const integers = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
+/** Whether a number is written with one digit more before the point than it has: 9.99 as 10.0. */
+function gainsDigit(value: number, before: string): boolean {
+  const precision = /\.(\d+)/.exec(before)?.[1] ?? '6';
+  const exponent = (digits: number) => Number(/e(.*)/.exec(value.toExponential(digits))?.[1]);
+  return exponent(Math.max(0, Number(precision) - 1)) !== exponent(20);
+}
+
 test.skipIf(!hasTool('cc'))('numbers are written as a C program writes them', () => {
-  const floats = fc.sample(fc.tuple(formats('fFeEgG'), doubles), 800);
+  // glibc leaves zeros out that `#` asks of `g` where rounding gains a digit: 1.e+06 for 999999.99, where C says 1.00000e+06.
+  const floats = fc
+    .sample(fc.tuple(formats('fFeEgG'), doubles), 800)
+    .filter(([{ before, type }, value]) => !(/#.*g/i.test(before + type) && gainsDigit(value, before)));
   // Not both: C leaves a sign of what has none, and `#` of `d`, undefined.
   const whole = fc
     .sample(fc.tuple(formats('duxXo'), integers), 400)

@@ -7,6 +7,42 @@ const cohorts = ['test/core/cohort-ways.test.ts', 'test/core/cohorts.test.ts'];
 
 export const mutations = [
   ...mutationsOf(
+    'src/targets/analysis/elements.ts',
+    ['test/analysis/affine.test.ts'],
+    [
+      {
+        name: 'literals of 64 bits are taken as the nearest number',
+        from: "return typeof expression.value === 'bigint' && !Number.isSafeInteger(value) ? null : value;",
+        to: 'return value;',
+        why: 'lanes load what stands beside the elements that are asked for',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/analysis/affine.ts',
+    ['test/analysis/affine.test.ts'],
+    [
+      {
+        name: 'shifts count beyond the width',
+        from: '2 ** (shift & (width(expression.type) - 1))',
+        to: '2 ** shift',
+        why: 'what a shift by 33 gives is taken for no form, or a wrong one',
+      },
+      {
+        name: 'a difference of indices is their sum',
+        from: 'affine(left.coefficient - right.coefficient,',
+        to: 'affine(left.coefficient + right.coefficient,',
+        why: 'lanes load from elements that run the other way',
+      },
+      {
+        name: 'a conversion to another width keeps the step between threads',
+        from: 'width(expression.operand.type) !== width(expression.type)',
+        to: 'false',
+        why: 'an index that wraps at 32 bits is taken for one of 64',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/analysis/indices.ts',
     ['test/analysis/indices.test.ts'],
     [

@@ -30,6 +30,13 @@ export const mutations = [
   ]),
   ...mutationsOf('src/targets/native/prelude.ts', instructions, [
     {
+      name: 'wide vectors move by memcpy',
+      from: '{ *(${i}_at *)at = value; }',
+      to: '{ memcpy(at, &value, sizeof value); }',
+      why: 'GCC 12 repeats the first lanes of a constant whose last lanes are zero',
+      tests: ['test/native/widening.test.ts'],
+    },
+    {
       name: 'conversions of C do not saturate',
       from: 'return a != a ? 0 : a >= 2147483647.0 ? 0x7fffffffu :',
       to: 'return a != a ? 0 :',

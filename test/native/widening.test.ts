@@ -76,6 +76,45 @@ describe.each(nativeOfWidth)('of width %i', (width, target) => {
   });
 });
 
+/** Row by row the first threads of a warp: constants that end in zeros, which compilers may fold. */
+const firstOfWarp = kernel({ y: 'i32[]', z: 'f32[]' }, ({ y, z }, cuda) => {
+  const block = cuda.thisThreadBlock();
+  const t = block.threadRank();
+  // What waits in some lanes alone runs as a state machine, whose loops over threads begin at a constant.
+  const pipe = cuda.makePipeline(
+    cuda.binaryPartition(cuda.tiledPartition(block, 32), t < 8),
+    cuda.pipelineSharedState('block', 1),
+  );
+  pipe.producerAcquire();
+  pipe.producerCommit();
+  pipe.consumerWait();
+  pipe.consumerRelease();
+  y[t] = t < 4 ? 1 : 0;
+  y[32 + t] = t < 8 ? 1 : 0;
+  y[64 + t] = t < 12 ? 1 : 0;
+  y[96 + t] = t < 16 ? 1 : 0;
+  y[128 + t] = t < 2 ? 7 : 0;
+  y[160 + t] = t < 20 ? -1 : 0;
+  y[192 + t] = t < 8 ? 0 : -1;
+  y[224 + t] = t < 4 ? 5 : -1;
+  z[t] = t < 8 ? cuda.f32(1) : cuda.f32(0);
+});
+
+test.each(nativeOfWidth)('constants that end in zeros are stored as they are, with width %i', (_, target) => {
+  const y = new Int32Array(256).fill(99);
+  const z = new Float32Array(32).fill(99);
+  const { fault } = runKernel(target, firstOfWarp, { grid: 1, block: 32, arguments: { y, z } });
+  expect(fault).toBeNull();
+  const row = (first: number, one: number, other: number) =>
+    Array.from({ length: 32 }, (__, t) => (t < first ? one : other));
+  const expected = [
+    ...[row(4, 1, 0), row(8, 1, 0), row(12, 1, 0), row(16, 1, 0)],
+    ...[row(2, 7, 0), row(20, -1, 0), row(8, 0, -1), row(4, 5, -1)],
+  ];
+  expect([...y]).toEqual(expected.flat());
+  expect([...z]).toEqual(row(8, 1, 0));
+});
+
 describe('wide vectors', () => {
   const textOf = (name: string, width: 1 | 2 | 4) => {
     const { program } = specialise(kernels[name]!, {

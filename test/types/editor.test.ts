@@ -44,5 +44,5 @@ test.each([
 ])('%s offers the devices of every installation', (call) => {
   const { offered } = shownAt(`import { open, plan, run } from 'warpstage';\n${call};`);
   const virtual = Object.keys(presets).map((name) => `model:${name}`);
-  expect([...offered].sort()).toEqual(['cpu', 'cuda', ...virtual].sort());
+  expect([...offered].sort()).toEqual(['cpu', 'cpu-native', 'cuda', ...virtual].sort());
 });

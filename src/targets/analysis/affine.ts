@@ -81,7 +81,8 @@ export class AffineForms {
       default: {
         const shift = right.coefficient === 0 ? constantIn(right.base) : null;
         if (shift === null) return null;
-        const base = left.base && { ...expression, left: left.base };
+        const by = right.base ?? integer(expression.right, 0);
+        const base = left.base && { ...expression, left: left.base, right: by };
         return affine(left.coefficient * 2 ** (shift & (width(expression.type) - 1)), base);
       }
     }

@@ -14,9 +14,11 @@ export function elementOf(program: Program, { space, id, as }: ArrayReference): 
   return parameter.element;
 }
 
-/** The value of an integer literal. */
+/** The value of a literal; null for what is none, and for a literal of 64 bits that a number cannot hold exactly. */
 export function constantOf(expression: Expression): number | null {
-  return expression.kind === 'constant' ? Number(expression.value) : null;
+  if (expression.kind !== 'constant') return null;
+  const value = Number(expression.value);
+  return typeof expression.value === 'bigint' && !Number.isSafeInteger(value) ? null : value;
 }
 
 /** So many elements of an array, counted as those that a reference sees. */

@@ -13,6 +13,7 @@ export const types = `#include <stdint.h>
 #define WS_LIKELY(x) __builtin_expect(!!(x), 1)
 #define WS_UNLIKELY(x) __builtin_expect(!!(x), 0)
 typedef int32_t ws_v128 __attribute__((vector_size(16)));
+typedef int32_t ws_v128_at __attribute__((vector_size(16), aligned(1), may_alias));
 typedef uint32_t ws_u32x4 __attribute__((vector_size(16)));
 typedef float ws_f32x4 __attribute__((vector_size(16)));
 typedef double ws_f64x2 __attribute__((vector_size(16)));
@@ -20,11 +21,13 @@ typedef long long ws_i64x2 __attribute__((vector_size(16)));
 typedef int8_t ws_i8x16 __attribute__((vector_size(16)));
 typedef int16_t ws_i16x8 __attribute__((vector_size(16)));
 typedef int32_t ws_v256 __attribute__((vector_size(32)));
+typedef int32_t ws_v256_at __attribute__((vector_size(32), aligned(1), may_alias));
 typedef uint32_t ws_u32x8 __attribute__((vector_size(32)));
 typedef float ws_f32x8 __attribute__((vector_size(32)));
 typedef double ws_f64x4 __attribute__((vector_size(32)));
 typedef long long ws_i64x4 __attribute__((vector_size(32)));
 typedef int32_t ws_v512 __attribute__((vector_size(64)));
+typedef int32_t ws_v512_at __attribute__((vector_size(64), aligned(1), may_alias));
 typedef uint32_t ws_u32x16 __attribute__((vector_size(64)));
 typedef float ws_f32x16 __attribute__((vector_size(64)));
 typedef double ws_f64x8 __attribute__((vector_size(64)));
@@ -323,12 +326,8 @@ WS ${i} ws_with${times}(${i} a, int part, ws_v128 b) {
   const ${i} mask = {${parts.map((part) => [0, 1, 2, 3].map(() => `-(part == ${part})`).join(', ')).join(', ')}};
   return ws_select_${times}(mask, ws_wide${times}(b), a);
 }
-WS ${i} ws_load${times}(const uint8_t *at) {
-  ${i} a;
-  memcpy(&a, at, sizeof a);
-  return a;
-}
-WS void ws_store${times}(uint8_t *at, ${i} value) { memcpy(at, &value, sizeof value); }
+WS ${i} ws_load${times}(const uint8_t *at) { return *(const ${i}_at *)at; }
+WS void ws_store${times}(uint8_t *at, ${i} value) { *(${i}_at *)at = value; }
 WS ${i} ws_f32x4_abs_${times}(${i} a) { return a & 0x7fffffff; }
 WS ${i} ws_f32x4_neg_${times}(${i} a) { return a ^ (int32_t)0x80000000; }
 WS ${i} ws_f64x2_abs_${times}(${i} a) { return (${i})((${l})a & INT64_MAX); }
@@ -365,7 +364,10 @@ WS ${i} ws_f32x4_convert_u_${times}(${i} a) {
   ].join('');
 }
 
-/** Loads and stores at any address; a value is the memory's bytes, or extended. */
+/**
+ * Loads and stores at any address; a value is the memory's bytes, or extended. Vectors move as vectors of any address: by
+ * memcpy GCC 12 makes integers of 256 and 512 bits of them, and repeats a constant's first lanes where the last are zero.
+ */
 const loadsOf = () => {
   const load = (name: string, memory: string, result: string) =>
     `WS ${result} ws_${name}(const uint8_t *at) {
@@ -389,14 +391,15 @@ const loadsOf = () => {
     load('i32_load8_u', 'uint8_t', 'uint32_t'),
     load('i32_load16_s', 'int16_t', 'uint32_t'),
     load('i32_load16_u', 'uint16_t', 'uint32_t'),
-    load('v128_load', 'ws_v128', 'ws_v128'),
+    `WS ws_v128 ws_v128_load(const uint8_t *at) { return *(const ws_v128_at *)at; }
+WS void ws_v128_store(uint8_t *at, ws_v128 value) { *(ws_v128_at *)at = value; }
+`,
     store('i32_store', 'uint32_t', 'uint32_t'),
     store('i64_store', 'uint64_t', 'uint64_t'),
     store('f32_store', 'float', 'float'),
     store('f64_store', 'double', 'double'),
     store('i32_store8', 'uint8_t', 'uint32_t'),
     store('i32_store16', 'uint16_t', 'uint32_t'),
-    store('v128_store', 'ws_v128', 'ws_v128'),
   ].join('');
 };
 
