@@ -43,7 +43,7 @@ function expressionOf(tape: Tape, type: Type, depth: number): Expression {
   return binary((['add', 'subtract', 'multiply', 'shiftLeft'] as const)[choice - 3]!, of(), of());
 }
 
-function valueOf(expression: Expression, thread: number): Value {
+function resultOf(expression: Expression, thread: number): Value {
   const type = expression.type as Type;
   switch (expression.kind) {
     case 'constant':
@@ -51,11 +51,11 @@ function valueOf(expression: Expression, thread: number): Value {
     case 'builtin':
       return held(type, BigInt(thread));
     case 'convert':
-      return convertOperation(expression.operand.type, type)(valueOf(expression.operand, thread));
+      return convertOperation(expression.operand.type, type)(resultOf(expression.operand, thread));
     case 'binary':
       return binaryOperation(expression.operator, type)(
-        valueOf(expression.left, thread),
-        valueOf(expression.right, thread),
+        resultOf(expression.left, thread),
+        resultOf(expression.right, thread),
       );
     default:
       throw new Error(expression.kind);
@@ -81,10 +81,10 @@ test('an affine form gives what the expression gives, in every thread', () => {
       if (form.coefficient !== 0 && expression.kind === 'binary' && expression.operator === 'shiftLeft')
         shifted += 1;
       if (form.base !== null) expect(differs(form.base)).toBe(false);
-      const base = form.base === null ? 0n : BigInt(valueOf(form.base, 0) as bigint);
+      const base = form.base === null ? 0n : BigInt(resultOf(form.base, 0) as bigint);
       for (const thread of [0, 1, 2, 7, 63]) {
         const said = wrapped(type, base + BigInt(form.coefficient) * BigInt(thread));
-        expect(BigInt(valueOf(expression, thread) as bigint)).toBe(said);
+        expect(BigInt(resultOf(expression, thread) as bigint)).toBe(said);
       }
     }),
     randomRuns(3000),

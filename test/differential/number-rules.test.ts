@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { kernel, WarpstageError } from 'warpstage';
 import { runEverywhere } from '../support/everywhere.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { isForCompiler } from '../support/native.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { atLength } from '../support/thorough.ts';
 import { randomRuns } from './tape.ts';
@@ -188,7 +189,7 @@ test('a quotient of constants is what JavaScript has where it is whole, and an e
           expect(() => runKernel(interpreter('eager'), made, launch)).toThrow("'/' divides two integers");
           return;
         }
-        const { arguments: results } = runEverywhere(made, launch);
+        const { arguments: results } = runEverywhere(made, launch, { native: isForCompiler(`${a} / ${b}`) });
         const stored = form.startsWith('h') ? (a / b) >>> 0 : a / b;
         expect((results.y as Float64Array)[0]).toBe(stored + 0);
       },

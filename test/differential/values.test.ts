@@ -49,7 +49,7 @@ test.each(targets.map((target) => [target.name, target] as const))(
         const text = randomValues(tape);
         expect(compiled(target, text, wide ? 'i64' : 'i32'), text).toEqual(asJavaScript(text));
       }),
-      randomRuns(cudaTargets.includes(target) ? 10 : 150),
+      randomRuns(cudaTargets.includes(target) || nativeTargets.includes(target) ? 10 : 150),
     );
   },
   randomLimit(60),

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import { runEverywhere } from '../support/everywhere.ts';
+import { isForCompiler } from '../support/native.ts';
 import { atLength } from '../support/thorough.ts';
 import { randomLimit, randomRuns, type Tape, tapes } from './tape.ts';
 
@@ -72,16 +73,17 @@ test(
       fc.property(tapes(160), (tape) => {
         const { text, ...scalars } = random(tape);
         const made = kernel(schema, new Function(`return ${text}`)(), { name: 'wrapping' });
-        const { fault, arguments: results } = runEverywhere(made, {
-          grid: 2,
-          block: length / 2,
-          arguments: {
-            ...scalars,
-            x: Int32Array.from({ length }, (_, i) => i * i - 7),
-            y: new Int32Array(length),
-            z: new Int32Array(length),
-          },
-        });
+        const data = {
+          ...scalars,
+          x: Int32Array.from({ length }, (_, i) => i * i - 7),
+          y: new Int32Array(length),
+          z: new Int32Array(length),
+        };
+        const { fault, arguments: results } = runEverywhere(
+          made,
+          { grid: 2, block: length / 2, arguments: data },
+          { native: isForCompiler(text) },
+        );
         expect(fault, `${text} ${JSON.stringify(scalars)}`).toBeNull();
         expect(Array.from(results.z as Int32Array), text).toEqual(
           Array.from({ length }, (_, i) => i * i - 5),

@@ -45,6 +45,11 @@ function target(name: string, options: NativeOptions, width = compiler!.width): 
 export const nativeTargets: readonly Target[] =
   hasCompiler && atLength ? [target('native', {}), target('native, states', { mode: 'states' })] : [];
 
+/** Whether a random kernel is one of the eighth that the system's compiler gets: by its text, so that a run can be repeated. */
+export function isForCompiler(text: string): boolean {
+  return text.length % 8 === 0;
+}
+
 /** With vectors of one, two and four times 128 bits, whatever this processor has. */
 export const nativeOfWidth: readonly (readonly [1 | 2 | 4, Target])[] = hasCompiler
   ? ([1, 2, 4] as const).map((width) => [width, target(`native of width ${width}`, {}, width)])
