@@ -36,6 +36,8 @@ let folder: string;
 const at = (name: string) => join(folder, name);
 /** Whole ones, of which others are made. */
 const whole: Record<string, Buffer> = {};
+/** Bytes tried, by parser. `scripts/fuzz.mjs` adds them up. */
+const tries: Record<string, number> = {};
 
 beforeAll(async () => {
   device = await open('cpu', { threads: 1, memory: 16 << 20 });
@@ -72,6 +74,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await device.close();
   rmSync(folder, { recursive: true });
+  const { WARPSTAGE_FUZZ_TRIES: report } = process.env;
+  if (report !== undefined) writeFileSync(report, JSON.stringify(tries));
 });
 
 /** How each reads bytes. What it gives does not matter here. */
@@ -102,6 +106,7 @@ const parsers: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
 };
 
 async function attempt(parser: string, bytes: Uint8Array): Promise<void> {
+  tries[parser] = (tries[parser] ?? 0) + 1;
   const began = process.cpuUsage();
   const before = process.memoryUsage().arrayBuffers;
   try {
@@ -147,6 +152,11 @@ const exchanges = fc.array(
 
 type Exchange = typeof exchanges extends fc.Arbitrary<infer T> ? T : never;
 
+/** A member's name of any value: an object may have a `toString` that is no function. */
+function nameOf(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
 function exchanged(text: string, changes: Exchange): string {
   const root: unknown = { root: JSON.parse(text) };
   for (const { place, value, how } of changes) {
@@ -172,7 +182,7 @@ function exchanged(text: string, changes: Exchange): string {
         enumerable: true,
         configurable: true,
       };
-      Object.defineProperty(holder, String(value), member);
+      Object.defineProperty(holder, nameOf(value), member);
     } else if (Array.isArray(holder)) holder.push(...structuredClone(holder.slice(0, 100)));
   }
   return JSON.stringify((root as { root: unknown }).root) ?? '';
