@@ -2,6 +2,7 @@
 
 export type { Conversion, Dtype } from './formats/dtype.ts';
 export type { ReadableShape } from './formats/stream-bytes.ts';
+export type { Group } from './overlap/groups.ts';
 export type {
   AccumulatorArrays,
   AccumulatorDeclaration,
@@ -48,7 +49,14 @@ export type {
   StageName,
   StageReport,
 } from './overlap/options.ts';
-export type { DeclareReduce, Fold, Folded, ReducedValue, ReduceOptions } from './overlap/reduce.ts';
+export type {
+  DeclareReduce,
+  Fold,
+  Folded,
+  GroupOptions,
+  ReducedValue,
+  ReduceOptions,
+} from './overlap/reduce.ts';
 export type {
   ConstantNames,
   ElementNames,

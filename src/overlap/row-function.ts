@@ -212,19 +212,23 @@ export class RowFunction {
 
   /**
    * The kernel of a text. `more` are its entries beside those of the rows. `compute` gives the statements that
-   * compute the row whose number the variable `row` has, and do with each result what `take` says.
+   * compute the row whose number the variable `row` has, and do with each result what `take` says. Each result has an
+   * array of its name, but the `key`.
    */
   kernel(
     more: Readonly<Record<string, SchemaEntry>>,
     text: (compute: (take: (name: string, value: string) => string) => string) => string,
     { name = this.#fn.name, fma = false }: RowOptions<RowSchema>,
+    key?: string,
   ): Kernel {
     const each = this.free('each');
     const ofRow = Object.entries(this.#schema).filter(
       ([key]) => !this.results.some(({ name }) => name === key),
     );
     const schema: Record<string, SchemaEntry> = {};
-    for (const { name, element } of this.results) schema[name] = `${element}[]`;
+    for (const { name, element } of this.results) {
+      if (name !== key) schema[name] = `${element}[]`;
+    }
     for (const [name, entry] of ofRow) {
       const isInput = this.inputs.some((input) => input.name === name);
       schema[name] = isInput

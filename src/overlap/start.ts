@@ -7,7 +7,7 @@ import { type DeclareJob, job as declareJob, type Job, type OutputArrays } from 
 import { type DeclareMap, map as declareMap } from './map.ts';
 import type { JobResult, RunOptions } from './options.ts';
 import type { JobPlan, PlanOptions } from './plan-job.ts';
-import { type DeclareReduce, reduce as declareReduce } from './reduce.ts';
+import { reduce as declareReduce } from './reduce.ts';
 import type { Sequence } from './sequence.ts';
 import { startedBy } from './started-by.ts';
 
@@ -51,4 +51,4 @@ export async function plan<V, O extends OutputArrays>(
 // Their streams are run by the `run` above; their docstrings are with their types.
 export const job = /* @__PURE__ */ startedBy(run, declareJob as DeclareJob);
 export const map = /* @__PURE__ */ startedBy(run, declareMap as DeclareMap);
-export const reduce = /* @__PURE__ */ startedBy(run, declareReduce as DeclareReduce);
+export const reduce = /* @__PURE__ */ startedBy(run, declareReduce);

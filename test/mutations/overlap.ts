@@ -397,6 +397,54 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/overlap/groups.ts',
+    ['test/overlap/groups.test.ts'],
+    [
+      {
+        name: 'a key below 0 is a place of another group',
+        from: "${this.#isSigned ? 'key >= 0 && ' : ''}key <",
+        to: 'key <',
+        why: 'a row is folded into the partial result before, or outside of all',
+      },
+      {
+        name: 'a key past the last group is folded into the next partial result',
+        from: 'key < ${this.count}',
+        to: 'key <= ${this.count}',
+        why: 'a stray key counts for group 0',
+      },
+      {
+        name: 'groups without rows are listed',
+        from: 'if (rows === 0) continue;',
+        to: '',
+        why: 'there are records of what no row has',
+      },
+      {
+        name: 'stray keys are not told',
+        from: 'if (stray > Number.NEGATIVE_INFINITY) {',
+        to: 'if (stray > Number.POSITIVE_INFINITY) {',
+        why: 'rows vanish in silence',
+      },
+      {
+        name: 'partial results share their places',
+        from: 'const place = partial * ${this.count} + key;',
+        to: 'const place = key;',
+        why: 'threads fold into one place at once',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/reduce.ts',
+    ['test/overlap/groups.test.ts'],
+    [
+      {
+        name: 'partial results of groups are halved once too often',
+        from: 'half >= groups; half /= 2',
+        to: 'half >= 1; half /= 2',
+        why: 'groups are folded into one another',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/overlap/kept-rows.ts',
     ['test/overlap/keep.test.ts'],
     [

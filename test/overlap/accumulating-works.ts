@@ -2,7 +2,7 @@
 // by a test and by a process that is killed.
 
 import { join } from 'node:path';
-import { type Device, type Job, job, kernel, type RunOptions } from 'warpstage';
+import { type Device, type Job, job, kernel, type RunOptions, reduce } from 'warpstage';
 import { centred, statistics } from './jobs.ts';
 
 /** Rows of a chunk, and how many chunks there are. */
@@ -43,6 +43,13 @@ const hashes = job({
   launch: { grid: 1, block: 1 },
 }) as Job;
 
+/** Rows of two groups: their number, and a sum whose bits depend on the order. */
+const grouped = reduce(
+  { sum: 'f32', parity: 'i32', a: 'i32', b: 'f64' },
+  ({ a, b }, cuda) => ({ sum: cuda.f32(b), parity: a % 2 }),
+  { by: 'parity', groups: 2 },
+);
+
 /** Works by name; each of three devices, of which most use one. */
 export const works: Record<string, (folder: string, devices: readonly Device[]) => [Job, RunOptions]> = {
   'a reduction': (folder, [device]) => [
@@ -53,6 +60,10 @@ export const works: Record<string, (folder: string, devices: readonly Device[]) 
     hashes,
     // The last of 16 chunks is of the first device: a run that goes on with it gives the others none.
     { input: join(folder, 'a.npy'), resume: join(folder, 'sums'), device: devices },
+  ],
+  'a reduction by a key': (folder, [device]) => [
+    grouped as never,
+    { input: [join(folder, 'a.npy'), join(folder, 'b.npy')], resume: join(folder, 'sums'), device: device! },
   ],
   'a job with accumulators and an output': (folder, [device]) => [
     traced,
