@@ -54,7 +54,7 @@ function expectedOf({ k, x }: Rows) {
     };
     groups.set(key, {
       rows: rows + 1,
-      low: Math.min(low, Math.trunc(x[i]!)),
+      low: Math.min(low, Math.trunc(x[i]!) + 0),
       high: Math.max(high, x[i]!),
       sum: sum + BigInt(key),
     });
@@ -79,7 +79,7 @@ describe.each(devices)('$name', ({ open }) => {
       const { value } = await run(byResult(groups), { input, device, chunk: chunk! });
       expect(value).toEqual(expectedOf(input));
     });
-    await fc.assert(property, randomRuns(8));
+    await fc.assert(property, randomRuns(3));
   });
 
   test('random rows: sums of floats have the same bits whatever the chunks', async () => {
@@ -94,7 +94,7 @@ describe.each(devices)('$name', ({ open }) => {
       const counts = expectedOf({ k: key, x }).map(({ key, rows }) => ({ key, rows }));
       expect(whole.value.map(({ key, rows }) => ({ key, rows }))).toEqual(counts);
     });
-    await fc.assert(property, randomRuns(6));
+    await fc.assert(property, randomRuns(2));
   });
 
   test('keys that are no group are told, and so is what to do', async () => {
@@ -107,6 +107,8 @@ describe.each(devices)('$name', ({ open }) => {
       /the key 'key' of a row is 41, and the keys of 8 groups are 0 to 7/,
       /say that there are more: groups: 42/,
     );
+    const next = run(byInput(8), { input: { key: Uint32Array.of(1, 8, 3), x }, device });
+    await expectFailure(next, 'WS5005', /is 8, and the keys of 8 groups are 0 to 7/, /groups: 9/);
     const signed = reduce({ sum: 'f32', key: 'i8', x: 'f32' }, ({ x }) => x, { by: 'key', groups: 8 });
     const low = run(signed, { input: { key: Int8Array.of(1, -3, -9), x }, device });
     await expectFailure(
