@@ -1,4 +1,4 @@
-// The exit codes, which say whose fault it was: one table, for the process, the help and the page on jobs.
+// The exit codes, which say whose fault it was: one table, for the process, the help and the page on many machines.
 
 import type { Code } from '../diagnostics/codes.ts';
 

@@ -50,6 +50,13 @@ export class Groups {
           quoted(rows.inputs.find(({ window }) => window === undefined)?.name ?? 'key'),
       );
     }
+    if (by === 'rows' || rows.results.some(({ name }) => name === 'rows')) {
+      throw problem(
+        'WS5007',
+        "reduce(): a group says how many rows it has as 'rows', and an entry of the schema has this name",
+        "give the entry another name: { sum: 'f64', … }",
+      );
+    }
     const element = schema[by] as NumberElement;
     if (!keyElements.includes(element)) {
       throw problem(

@@ -131,11 +131,12 @@ describe('a terminal', () => {
 });
 
 describe('exit codes', () => {
-  test('are reported by help, and by the page on jobs', () => {
-    const page = readFileSync(join(root, 'docs/jobs.md'), 'utf8').replaceAll(/\s+/g, ' ');
+  test('are reported by help, and by the page that the one on jobs names', () => {
+    expect(readFileSync(join(root, 'docs/jobs.md'), 'utf8')).toContain('[the table](cluster.md#exit-codes)');
+    const page = readFileSync(join(root, 'docs/cluster.md'), 'utf8').replaceAll(/\s+/g, ' ');
     for (const [code, meaning] of Object.entries(exitCodes)) {
       expect(programHelp.replaceAll(/\s+/g, ' ')).toContain(` ${code} ${meaning}`);
-      expect(page).toContain(`| ${code} | ${meaning} |`);
+      expect(page).toContain(`| ${code} | ${meaning} | `);
     }
   });
 

@@ -180,6 +180,20 @@ test.each([
   expect(() => reduce(schema, ({ x }) => x, options as never)).toThrow(message);
 });
 
+test("'rows' is the name of how many a group has: no key and no result has it", async () => {
+  const message = "a group says how many rows it has as 'rows'";
+  const hint = /give the entry another name/;
+  const byRows = () => reduce({ sum: 'f64', rows: 'u8', x: 'u8' }, ({ x }) => x, { by: 'rows', groups: 4 });
+  const foldsRows = () => reduce({ rows: 'f64', key: 'u8', x: 'u8' }, ({ x }) => x, { by: 'key', groups: 4 });
+  for (const make of [byRows, foldsRows]) {
+    await expectFailure((async () => make())(), 'WS5007', message, hint);
+  }
+  // Another input may have it.
+  const input = { key: Uint8Array.of(1, 1), rows: Uint8Array.of(5, 6) };
+  const work = reduce({ sum: 'f64', key: 'u8', rows: 'u8' }, ({ rows }) => rows, { by: 'key', groups: 4 });
+  expect((await run(work, { input })).value).toEqual([{ key: 1, rows: 2, sum: 11 }]);
+});
+
 test('a function that gives nothing but the key is refused', () => {
   const schema = { key: 'u8', x: 'u8' } as const;
   expect(() => reduce(schema, ({ x }) => ({ key: x }), { by: 'key', groups: 4 })).toThrow(
