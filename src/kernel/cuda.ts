@@ -2,7 +2,7 @@
 //
 // All that is to be said of an intrinsic is said here: its name, which is CUDA's in camelCase, the types
 // that it takes and gives, what it does, whether threads meet, signal or wait there, and which, and what it
-// is in CUDA. The compiler checks calls by forms.ts, which is made of these interfaces as docs/intrinsics.md
+// is in CUDA. The compiler checks calls by forms-*.ts, which are made of these interfaces as docs/intrinsics.md
 // is; the type of an argument says what is taken. Nothing here exists at run time.
 
 import type { Castable, Constant, Divided, Exchanged, Index, RandomState, Scalar } from './cuda-arguments.ts';

@@ -4,7 +4,10 @@
 // The front end has a handler for each (`satisfies Handlers`). A name is its receiver's kind
 // and the member: `cuda.thisGrid`, `block.sync`, `pipeline.producerCommit`, `Math.sqrt`.
 
-import { forms } from './forms.ts';
+import { cudaForms } from './forms-cuda.ts';
+import { memberForms } from './forms-members.ts';
+
+const forms = { ...cudaForms, ...memberForms };
 
 /** What combines two values: CUDA's `cooperative_groups::plus` and so on; `less` is the lesser of two. */
 export const combinations = ['plus', 'less', 'greater', 'bitAnd', 'bitOr', 'bitXor'] as const;

@@ -1,4 +1,4 @@
-// docs/intrinsics.md and src/kernel/forms.ts are made of the interfaces that users see:
+// docs/intrinsics.md and src/kernel/forms-*.ts are made of the interfaces that users see:
 // `npx vitest run test/kernel -u` writes them anew.
 
 import { expect, test } from 'vitest';
@@ -81,19 +81,28 @@ function literal(value: unknown, indent: string, used: number): string {
   return `${open}\n${lines.join('\n')}\n${indent}${close}`;
 }
 
-test('the forms that calls are checked by are those of the interfaces', async () => {
-  const forms = Object.keys(receivers).flatMap((receiver) =>
+/** The text of a file of src/kernel with the forms of some receivers. */
+function formsText(head: string, constant: string, of: readonly string[]): string {
+  const forms = of.flatMap((receiver) =>
     intrinsicsOf(receiver).map(({ member, forms }) => {
       const value = forms === null ? null : forms.map((form) => Object.fromEntries(form));
       return [`${receiver}.${member}`, value] as const;
     }),
   );
-  const text = `// What each intrinsic takes, by name; null for a property. Made of the interfaces in cuda*.ts:
+  const declared = `export const ${constant} = `;
+  return `// ${head}, by name; null for a property. Made of the interfaces in cuda*.ts:
 // \`npx vitest run test/kernel -u\` writes it anew.
 
 import type { Form } from './intrinsics.ts';
 
-export const forms = ${literal(Object.fromEntries(forms), '', 21)} as const satisfies Readonly<Record<string, readonly Form[] | null>>;
+${declared}${literal(Object.fromEntries(forms), '', declared.length)} as const satisfies Readonly<Record<string, readonly Form[] | null>>;
 `;
-  await expect(text).toMatchFileSnapshot('../../src/kernel/forms.ts');
+}
+
+test('the forms that calls are checked by are those of the interfaces', async () => {
+  const members = Object.keys(receivers).filter((receiver) => receiver !== 'cuda');
+  const ofCuda = formsText('What each intrinsic of `cuda` takes', 'cudaForms', ['cuda']);
+  await expect(ofCuda).toMatchFileSnapshot('../../src/kernel/forms-cuda.ts');
+  const ofMembers = formsText("What each member of a kernel's objects takes", 'memberForms', members);
+  await expect(ofMembers).toMatchFileSnapshot('../../src/kernel/forms-members.ts');
 });

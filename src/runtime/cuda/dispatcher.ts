@@ -11,7 +11,8 @@ import { type Command, type Dispatcher, failedOf, type Stamp, type Work } from '
 import type { CopyWork } from '../copies.ts';
 import { failureOfWait, type WaitWork } from '../foreign-wait.ts';
 import type { GraphWork } from '../graph-work.ts';
-import { sourceBehindFunction, thrownIsKnown } from '../host-call.ts';
+import { thrownIsKnown } from '../host-call.ts';
+import { Blocking } from './blocking.ts';
 import { Channels } from './channels.ts';
 import { GpuClock } from './clock.ts';
 import { Completion } from './completion.ts';
@@ -22,14 +23,14 @@ import { type DriverStream, EventPool, type Flight } from './driver-stream.ts';
 import { DriverStreams, type StreamPlace } from './driver-streams.ts';
 import { EventStamp } from './event-stamp.ts';
 import { isGpuGraph } from './graphs.ts';
+import { type Abandoned, Guard } from './guard.ts';
 import { HostFunctions } from './host-functions.ts';
 import { type GpuWork, Issuer, type Prepared } from './issuer.ts';
 import type { Launcher } from './launcher.ts';
-import { launchesOf, lostError } from './lost.ts';
+import { launchesOf } from './lost.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
 import type { GpuRecording } from './recording.ts';
 import { SpanClock } from './span-marks.ts';
-import { fills } from './staging.ts';
 import { Waiting } from './waiting.ts';
 
 const nobody: readonly Command[] = [];
@@ -61,10 +62,12 @@ export class CudaDispatcher implements Dispatcher {
   readonly #streams: DriverStreams;
   readonly #completion: Completion;
   readonly #waiting = new Waiting(() => this.poll());
-  #lost: WarpstageError | null = null;
+  readonly #guard: Guard;
+  readonly #blocking: Blocking;
 
   constructor(host: DispatcherHost) {
     this.#host = host;
+    this.#guard = new Guard(host.driver, host.context, () => this.#abandon());
     this.#driver = host.driver;
     this.#pool = new EventPool(host.driver, 'timed');
     this.#clock = new GpuClock(host.driver, this.#pool);
@@ -72,6 +75,10 @@ export class CudaDispatcher implements Dispatcher {
     const { driver, recording } = host;
     this.#streams = new DriverStreams({ driver, recording, spans: this.#spans, timed: this.#pool });
     this.#completion = new Completion(this.#streams);
+    this.#blocking = new Blocking(this.#streams, this.#deferred, (result) => {
+      this.#guard.check(result);
+      this.poll();
+    });
     this.#channels = new Channels(host.driver, host.memory, host.pinned, (line) => host.print(line));
     this.#issuer = new Issuer({
       driver: host.driver,
@@ -82,13 +89,13 @@ export class CudaDispatcher implements Dispatcher {
       spans: this.#spans,
       pool: this.#pool,
       cancellations: this.#cancellations,
-      settleFillings: (memory) => this.#settleFillings(memory),
-      settleOldestCopy: () => this.#settleOldestCopy(),
-      attempt: (call) => this.#attempt(call),
+      settleFillings: (memory) => this.#blocking.settleFillings(memory),
+      settleOldestCopy: () => this.#blocking.settleOldestCopy(),
+      attempt: (call) => this.#guard.attempt(call),
     });
     this.#functions = new HostFunctions({
       deferred: this.#deferred,
-      watch: (command) => this.#attempt(() => this.watch(command)),
+      watch: (command) => this.#guard.attempt(() => this.watch(command)),
       finished: (command, work) => {
         host.recording.finished(command, work);
         this.#waiting.progressed();
@@ -98,19 +105,13 @@ export class CudaDispatcher implements Dispatcher {
 
   /** Why nothing can be done any more, if so. */
   get lost(): WarpstageError | null {
-    return this.#lost;
+    return this.#guard.lost;
   }
 
   // Issuing
 
   dispatch(command: Command, work: Work): void {
-    if (this.#lost !== null) throw this.#lost;
-    this.#host.context.use();
-    try {
-      this.#dispatch(command, work);
-    } catch (error) {
-      throw this.#blame(error);
-    }
+    this.#guard.call(() => this.#dispatch(command, work));
   }
 
   #dispatch(command: Command, work: Work): void {
@@ -156,17 +157,17 @@ export class CudaDispatcher implements Dispatcher {
   /** Events behind these commands; null if the driver was not given all of them, or does nothing any more. */
   #eventsOf(commands: readonly Command[]): readonly number[] | null {
     const open = commands.filter(({ status }) => status === 'queued');
-    if (this.#lost !== null || open.some((command) => this.#deferred.has(command))) return null;
+    if (this.lost !== null || open.some((command) => this.#deferred.has(command))) return null;
     return this.guarded(() => open.map((command) => this.#streams.ofCommand(command).mark(command)));
   }
 
   /** Settles a command that the GPU has reached, and what was issued before it. */
   #settleReached(command: Command): void {
-    if (command.status !== 'queued' || this.#lost !== null) return;
+    if (command.status !== 'queued' || this.lost !== null) return;
     this.#host.context.use();
     const result = this.#streams.ofCommand(command).poll(this.#completion.collect);
     this.#settleComplete(command.id);
-    if (result !== 0) this.#lose(result);
+    if (result !== 0) this.#guard.lose(result);
   }
 
   isBehindFunction(commands: readonly Command[]): boolean {
@@ -184,21 +185,21 @@ export class CudaDispatcher implements Dispatcher {
     this.#deferred.defer(command, work, (isWatched) => {
       deaf?.();
       this.#issueDeferred(command, work, prepared);
-      if (isWatched && this.#lost === null) this.watch(command);
+      if (isWatched && this.lost === null) this.watch(command);
     });
   }
 
   /** Issues what was deferred. Nobody is there to whom an error could be thrown: the command fails with it. */
   #issueDeferred(command: Command, work: GpuWork, prepared: Prepared): void {
     const before = failedOf(command.dependencies);
-    let failure = this.#lost ?? before?.failure ?? null;
+    let failure = this.lost ?? before?.failure ?? null;
     if (failure === null && command.status === 'queued') {
       try {
         this.#host.context.use();
         this.#issue(command, work, prepared);
         return;
       } catch (error) {
-        const reason = this.#blame(error);
+        const reason = this.#guard.blame(error);
         failure = reason instanceof WarpstageError ? reason : notIssued(reason);
       }
     }
@@ -211,7 +212,7 @@ export class CudaDispatcher implements Dispatcher {
   }
 
   forget(name: string): void {
-    if (this.#lost !== null) return;
+    if (this.lost !== null) return;
     const stream = this.#streams.find(name);
     // Behind something that failed, commands are settled before those that the stream was given earlier.
     const last = this.#deferred.lastOf(name) ?? stream?.pending.at(-1)?.command;
@@ -233,21 +234,17 @@ export class CudaDispatcher implements Dispatcher {
     if (!this.#deferred.defers(stream.name, behind)) this.#place(stamp, stream, behind);
     else {
       this.#deferred.deferPoint(stream.name, behind, () =>
-        this.#attempt(() => this.#place(stamp, stream, behind)),
+        this.#guard.attempt(() => this.#place(stamp, stream, behind)),
       );
     }
     return stamp;
   }
 
   #place(stamp: EventStamp | null, stream: StreamPlace, behind: readonly Command[]): void {
-    if (this.#lost !== null) throw this.#lost;
-    this.#host.context.use();
-    try {
+    this.#guard.call(() => {
       if (stamp === null) this.#markEnds(behind);
       else this.#placeStamp(stamp, this.#streams.of(stream.name, stream.priority), behind);
-    } catch (error) {
-      throw this.#blame(error);
-    }
+    });
   }
 
   /** Marks the ends of streams that commands are, for what waits for them later. */
@@ -297,7 +294,7 @@ export class CudaDispatcher implements Dispatcher {
   }
 
   poll(asked: readonly Command[] = nobody): void {
-    if (this.#lost !== null) return;
+    if (this.lost !== null) return;
     this.#functions.ask();
     this.#host.context.use();
     for (const command of asked) {
@@ -311,7 +308,7 @@ export class CudaDispatcher implements Dispatcher {
     }
     this.#channels.deliver();
     this.#settleComplete();
-    if (result !== 0) this.#lose(result);
+    if (result !== 0) this.#guard.lose(result);
   }
 
   waitBriefly(commands: readonly Command[]): boolean {
@@ -328,38 +325,9 @@ export class CudaDispatcher implements Dispatcher {
     command.whenSettled(() => this.#waiting.remove());
   }
 
-  /** Blocks until nothing in flight has still to fill a part of this pageable memory. */
-  #settleFillings(memory: ArrayBufferLike): void {
-    if (this.#deferred.commands.some(({ work }) => fills(work, memory))) throw sourceBehindFunction();
-    for (const { pending } of this.#streams.values()) {
-      const last = pending.findLast(({ work }) => fills(work, memory));
-      if (last !== undefined) this.#finish(last.command);
-    }
-  }
-
-  /** Blocks until the oldest staged copy in flight is settled; false if there is none. Those deferred keep what they have. */
-  #settleOldestCopy(): boolean {
-    const [oldest] = [...this.#streams.values()]
-      .flatMap(
-        (stream) => stream.pending.find(({ land, work }) => land !== null && work.kind === 'copy') ?? [],
-      )
-      .sort((a, b) => a.command.id - b.command.id);
-    if (oldest !== undefined) this.#finish(oldest.command);
-    return oldest !== undefined && oldest.command.status !== 'queued';
-  }
-
-  #finish(command: Command): void {
-    this.#check(this.#streams.ofCommand(command).block(command));
-    this.poll();
-  }
-
   /** Waits until all that the driver was given is done, for memory that is short; false if that was nothing. */
   drain(): boolean {
-    const busy = [...this.#streams.values()].filter(({ pending }) => pending.length > 0);
-    if (busy.length === 0 || this.#lost !== null) return false;
-    for (const stream of busy) this.#check(stream.block(stream.pending.at(-1)!.command));
-    this.poll();
-    return true;
+    return this.lost === null && this.#blocking.drain();
   }
 
   /** Fails copies that are deferred and use memory that is about to go. */
@@ -371,48 +339,23 @@ export class CudaDispatcher implements Dispatcher {
 
   /** Calls; if the GPU stopped, everything fails and so does this. */
   guarded<T>(call: () => T): T {
-    if (this.#lost !== null) throw this.#lost;
-    this.#host.context.use();
-    try {
-      return call();
-    } catch (error) {
-      throw this.#blame(error);
-    }
+    return this.#guard.call(call);
   }
 
-  /** Calls, where a GPU that has stopped is nothing new: a wait for its commands throws. */
-  #attempt(call: () => void): void {
-    try {
-      this.guarded(call);
-    } catch {
-      // Reported already, or reported when the next call fails.
-    }
-  }
-
-  /** What a call that failed is to throw: whether by itself or because nothing works any more, the context knows. */
-  #blame(error: unknown): unknown {
-    const result = this.#driver.cuStreamQuery(0);
-    if (this.#driver.isFatal(result)) this.#lose(result);
-    return this.#lost ?? error;
-  }
-
-  #check(result: number): void {
-    if (result !== 0) this.#lose(result);
-    if (this.#lost !== null) throw this.#lost;
-  }
-
-  /** After an error of the device nothing in its context can be used; every command fails. */
-  #lose(result: number): void {
+  /** Takes back what is in flight when the GPU has stopped. */
+  #abandon(): Abandoned {
     this.#channels.deliver();
     const flights = [...this.#streams.values()].flatMap((stream) => stream.abandon());
-    const launches = flights.flatMap(({ work }) => launchesOf(work));
-    this.#lost = lostError(this.#driver, result, launches);
-    this.#host.context.lose();
-    for (const { command, activity } of flights) {
-      command.settle(this.#lost, command.queued, performance.now());
-      activity?.settled('lost');
-    }
-    this.#deferred.abandon(this.#lost);
+    return {
+      launches: flights.flatMap(({ work }) => launchesOf(work)),
+      fail: (error) => {
+        for (const { command, activity } of flights) {
+          command.settle(error, command.queued, performance.now());
+          activity?.settled('lost');
+        }
+        this.#deferred.abandon(error);
+      },
+    };
   }
 
   /**
@@ -427,12 +370,12 @@ export class CudaDispatcher implements Dispatcher {
       await thrownIsKnown();
       this.#deferred.abandon(failure);
     }
-    if (this.#lost === null) {
+    if (this.lost === null) {
       this.#host.context.use();
       const result = this.#driver.cuCtxSynchronize();
-      if (result !== 0) this.#lose(result);
+      if (result !== 0) this.#guard.lose(result);
     }
-    if (this.#lost !== null) {
+    if (this.lost !== null) {
       this.#issuer.abandon();
       return;
     }

@@ -12,15 +12,15 @@ import type { ArrayReference, BuiltIn, Expression, Group, Program, Statement } f
 import { waitsForStage } from '../../compiler/ir-pipelines.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import type { Element, Extent3 } from '../../kernel/types.ts';
-import { access, aloneCycles, type Cost, costOf, unrolled } from './costs.ts';
+import { access, costOf } from './costs.ts';
 import { builtInOfRank } from './facts.ts';
+import { FollowedClock } from './followed-clock.ts';
 import {
   after,
   type Head,
   type Known,
   leaves,
   measuredRounds,
-  type Progress,
   progressAfter,
   stepOf,
   stepped,
@@ -40,6 +40,17 @@ export interface FollowedLaunch {
   readonly readLatency: number;
 }
 
+/** What one thread does, as if it had the processor to itself. */
+export interface Followed {
+  readonly bytes: number;
+  /** Those of them that were read, element by element, from arrays that the launch does not write. */
+  readonly read: number;
+  readonly slots: number;
+  /** Slots in parts of the program that end at a barrier: there the threads of a block wait for each other. */
+  readonly phased: number;
+  readonly cycles: number;
+}
+
 /** Statements that one thread is followed through; what comes after does not count. */
 const statementLimit = 20_000;
 
@@ -52,83 +63,30 @@ type Way = null | { readonly leave: number; readonly again: boolean } | 'end';
 type Loop = Extract<Statement, { kind: 'loop' }>;
 
 export class FollowedThread {
-  /** Bytes moved, slots issued, and slots of the phases that end at barriers. */
-  #progress: Progress = { bytes: 0, read: 0, slots: 0, phased: 0, time: 0, done: 0 };
   readonly #launch: FollowedLaunch;
   readonly #rank: number;
   readonly #block: number;
-  readonly #warps: number;
+  readonly #clock: FollowedClock;
   readonly #values: Known[];
   /** When each variable's value is there. */
   readonly #ready: number[];
-  /** When the expression that was evaluated last has its value. */
-  #at = 0;
   #statements = 0;
-  /** Slots when the last barrier was passed. */
-  #phaseBegan = 0;
-  /** Which part of what it issues counts. */
-  #share = 1;
 
   constructor(launch: FollowedLaunch, rank: number, block: number) {
     this.#launch = launch;
     this.#rank = rank;
     this.#block = block;
     const [x, y, z] = launch.program.block;
-    this.#warps = Math.ceil((x * y * z) / 32);
+    this.#clock = new FollowedClock(Math.ceil((x * y * z) / 32));
     this.#values = launch.program.variables.map(() => undefined);
     this.#ready = launch.program.variables.map(() => 0);
   }
 
-  get bytes(): number {
-    return this.#progress.bytes;
-  }
-
-  /** Those of them that were read, element by element, from arrays that the launch does not write. */
-  get read(): number {
-    return this.#progress.read;
-  }
-
-  get slots(): number {
-    return this.#progress.slots;
-  }
-
-  /** Slots in parts of the program that end at a barrier: there the threads of a block wait for each other. */
-  get phased(): number {
-    return this.#progress.phased;
-  }
-
-  get cycles(): number {
-    return Math.max(this.#progress.time, this.#progress.done);
-  }
-
-  follow(): void {
+  /** Follows the thread, and says what it did and when it had done it. */
+  follow(): Followed {
     this.#run(this.#launch.program.body);
-  }
-
-  // Time
-
-  #issue({ slots, latency }: Cost, from: number): void {
-    const progress = this.#progress;
-    progress.slots += slots * this.#share;
-    // What is issued for others too takes this warp one instruction.
-    progress.time += Math.min(slots, 1) * aloneCycles * this.#share;
-    this.#at = Math.max(progress.time, from) + latency * this.#share;
-    progress.done = Math.max(progress.done, this.#at);
-  }
-
-  /** Nothing that follows begins before that time. */
-  #holdUntil(time: number): void {
-    this.#progress.time = Math.max(this.#progress.time, time);
-  }
-
-  #barrier(): void {
-    const progress = this.#progress;
-    // One unit of the processor counts the arrivals at barriers; a block of few warps has it to itself as long.
-    progress.slots += Math.max(1, access.meeting / this.#warps);
-    this.#holdUntil(progress.done);
-    progress.time += access.barrier;
-    progress.phased += progress.slots - this.#phaseBegan;
-    this.#phaseBegan = progress.slots;
+    const { bytes, read, slots, phased, time, done } = this.#clock.progress;
+    return { bytes, read, slots, phased, cycles: Math.max(time, done) };
   }
 
   // Statements
@@ -146,21 +104,21 @@ export class FollowedThread {
     switch (statement.kind) {
       case 'assign':
         this.#values[statement.variable] = this.#value(statement.value);
-        this.#ready[statement.variable] = this.#at;
+        this.#ready[statement.variable] = this.#clock.at;
         return null;
       case 'store': {
         this.#value(statement.index);
-        const index = this.#at;
+        const index = this.#clock.at;
         this.#value(statement.value);
-        this.#access(statement.array, Math.max(index, this.#at), 0);
+        this.#access(statement.array, Math.max(index, this.#clock.at), 0);
         // Loads that follow may read what it writes: none is moved before it.
-        if (statement.array.space !== 'local') this.#holdUntil(this.#at);
+        if (statement.array.space !== 'local') this.#clock.holdUntil(this.#clock.at);
         return null;
       }
       case 'if': {
         const test = this.#value(statement.test);
         if (test !== undefined) return this.#run(test ? statement.then : statement.otherwise);
-        this.#holdUntil(this.#at);
+        this.#clock.holdUntil(this.#clock.at);
         return this.#longer(statement.then, statement.otherwise);
       }
       case 'loop':
@@ -189,11 +147,11 @@ export class FollowedThread {
   #longer(then: readonly Statement[], otherwise: readonly Statement[]): Way {
     const before = this.#head();
     this.#run(then);
-    const first = { ...this.#progress };
+    const first = { ...this.#clock.progress };
     this.#restore(before);
     this.#run(otherwise);
-    const { bytes, slots } = this.#progress;
-    if (first.bytes > bytes || (first.bytes === bytes && first.slots > slots)) this.#progress = first;
+    const { bytes, slots } = this.#clock.progress;
+    if (first.bytes > bytes || (first.bytes === bytes && first.slots > slots)) this.#clock.progress = first;
     this.#forget([...assignedIn(then), ...assignedIn(otherwise)]);
     return null;
   }
@@ -202,18 +160,18 @@ export class FollowedThread {
   #forget(variables: Iterable<number>): void {
     for (const id of variables) {
       this.#values[id] = undefined;
-      this.#ready[id] = Math.max(this.#ready[id]!, this.#progress.time);
+      this.#ready[id] = Math.max(this.#ready[id]!, this.#clock.progress.time);
     }
   }
 
   #head(): Head {
-    return { values: [...this.#values], ready: [...this.#ready], state: { ...this.#progress } };
+    return { values: [...this.#values], ready: [...this.#ready], state: { ...this.#clock.progress } };
   }
 
   #restore({ values, ready, state }: Head): void {
     for (const [id, value] of values.entries()) this.#values[id] = value;
     for (const [id, time] of ready.entries()) this.#ready[id] = time;
-    this.#progress = { ...state };
+    this.#clock.progress = { ...state };
   }
 
   // Loops
@@ -226,19 +184,19 @@ export class FollowedThread {
     for (let round = 0; ; ++round) {
       const goesOn = round === 0 && !testFirst ? true : this.#test(statement);
       if (goesOn === false) return null;
-      if (goesOn === undefined) this.#holdUntil(this.#at);
+      if (goesOn === undefined) this.#clock.holdUntil(this.#clock.at);
       if (round === measuredRounds) full = this.#head();
       if (round === 2 * measuredRounds && full !== null && !leaves(body)) {
         this.#skip(statement, full, assigned);
         full = null;
         if (this.#test(statement) === false) return null;
       }
-      if (round >= roundsAtOnce) this.#holdUntil(ends[round - roundsAtOnce]!);
+      if (round >= roundsAtOnce) this.#clock.holdUntil(ends[round - roundsAtOnce]!);
       const way = this.#run(body);
       const mine = way !== null && way !== 'end' && way.leave === label;
       if (way !== null && !(mine && way.again)) return mine ? null : way;
-      this.#cheaply(() => this.#run(update));
-      ends.push(this.#progress.done);
+      this.#clock.cheaply(() => this.#run(update));
+      ends.push(this.#clock.progress.done);
       if (this.#statements > statementLimit) return 'end';
       if (goesOn === undefined) {
         this.#forget(assigned);
@@ -248,16 +206,7 @@ export class FollowedThread {
   }
 
   #test({ test }: Loop): Known {
-    return test === null ? true : this.#cheaply(() => this.#value(test));
-  }
-
-  /** A loop's own test and step cost little. */
-  #cheaply<T>(act: () => T): T {
-    const share = this.#share;
-    this.#share = share * unrolled;
-    const result = act();
-    this.#share = share;
-    return result;
+    return test === null ? true : this.#clock.cheaply(() => this.#value(test));
   }
 
   /** Takes all rounds but the last to be like those since `full`. */
@@ -283,8 +232,7 @@ export class FollowedThread {
     }
     const rounds = least;
     place(rounds);
-    this.#progress = progressAfter(full.state, now.state, rounds);
-    this.#phaseBegan += this.#progress.slots - now.state.slots;
+    this.#clock.skipTo(progressAfter(full.state, now.state, rounds));
     for (const id of assigned) this.#ready[id] = after(full.ready[id]!, now.ready[id]!, rounds);
   }
 
@@ -295,23 +243,23 @@ export class FollowedThread {
       const count = Number(this.#value(call.count) ?? 0);
       const globals = [call.destination.array, call.source.array].filter(({ space }) => space === 'global');
       const share = 1 / this.#sizeOf(call.group);
-      for (const { id } of globals) this.#progress.bytes += count * share * this.#elementBytes(id);
-      this.#issue({ slots: access.slots, latency: this.#launch.memoryLatency }, 0);
+      for (const { id } of globals) this.#clock.progress.bytes += count * share * this.#elementBytes(id);
+      this.#clock.issue({ slots: access.slots, latency: this.#launch.memoryLatency }, 0);
     } else if (call.intrinsic === 'atomic') {
       this.#value(call.index);
-      const index = this.#at;
+      const index = this.#clock.at;
       this.#value(call.value);
-      this.#access(call.array, Math.max(index, this.#at), this.#latencyOf(call.array));
-      if (call.array.space === 'global') this.#progress.bytes += this.#elementBytes(call.array.id);
+      this.#access(call.array, Math.max(index, this.#clock.at), this.#latencyOf(call.array));
+      if (call.array.space === 'global') this.#clock.progress.bytes += this.#elementBytes(call.array.id);
     } else if (call.intrinsic === 'warp') {
       this.#value(call.value);
-      this.#issue({ slots: 2, latency: access.exchange }, this.#at);
+      this.#clock.issue({ slots: 2, latency: access.exchange }, this.#clock.at);
     } else if (call.intrinsic === 'sync') {
-      if (call.group.kind === 'block' || call.group.kind === 'grid') this.#barrier();
-    } else if (waitsForStage(call) || call.intrinsic === 'barrierWait') this.#barrier();
+      if (call.group.kind === 'block' || call.group.kind === 'grid') this.#clock.barrier();
+    } else if (waitsForStage(call) || call.intrinsic === 'barrierWait') this.#clock.barrier();
     if ('result' in call && typeof call.result === 'number') {
       this.#values[call.result] = undefined;
-      this.#ready[call.result] = this.#at;
+      this.#ready[call.result] = this.#clock.at;
     }
   }
 
@@ -341,10 +289,10 @@ export class FollowedThread {
   #access(array: ArrayReference, from: number, latency: number): void {
     if (array.space === 'global') {
       const bytes = this.#elementBytes(array.id);
-      this.#progress.bytes += bytes;
-      if (this.#isReadOnly(array)) this.#progress.read += bytes;
+      this.#clock.progress.bytes += bytes;
+      if (this.#isReadOnly(array)) this.#clock.progress.read += bytes;
     }
-    this.#issue({ slots: array.space === 'local' ? 0 : access.slots, latency }, from);
+    this.#clock.issue({ slots: array.space === 'local' ? 0 : access.slots, latency }, from);
   }
 
   // Expressions
@@ -352,49 +300,49 @@ export class FollowedThread {
   #value(expression: Expression): Known {
     switch (expression.kind) {
       case 'constant':
-        this.#at = 0;
+        this.#clock.at = 0;
         return expression.value;
       case 'variable':
-        this.#at = this.#ready[expression.id]!;
+        this.#clock.at = this.#ready[expression.id]!;
         return this.#values[expression.id];
       case 'scalar':
-        this.#at = 0;
+        this.#clock.at = 0;
         return this.#launch.scalars[expression.id];
       case 'builtin':
-        this.#at = 0;
+        this.#clock.at = 0;
         return wideOf(expression, this.#builtIn(expression.name));
       case 'length': {
-        this.#at = 0;
+        this.#clock.at = 0;
         const { space, id, as } = expression.array;
         const length = space === 'global' && as === undefined ? this.#launch.lengths[id] : undefined;
         return length === undefined ? undefined : wideOf(expression, length);
       }
       case 'load':
         this.#value(expression.index);
-        this.#access(expression.array, this.#at, this.#latencyOf(expression.array));
+        this.#access(expression.array, this.#clock.at, this.#latencyOf(expression.array));
         return undefined;
       case 'conditional': {
         const test = this.#value(expression.test);
         if (test !== undefined) return this.#value(test ? expression.then : expression.otherwise);
-        let from = this.#at;
+        let from = this.#clock.at;
         this.#value(expression.then);
-        from = Math.max(from, this.#at);
+        from = Math.max(from, this.#clock.at);
         this.#value(expression.otherwise);
-        this.#issue(costOf(expression), Math.max(from, this.#at));
+        this.#clock.issue(costOf(expression), Math.max(from, this.#clock.at));
         return undefined;
       }
       default: {
         let from = 0;
         const operands = operandsOf(expression).map((operand) => {
           const value = this.#value(operand);
-          from = Math.max(from, this.#at);
+          from = Math.max(from, this.#clock.at);
           return value;
         });
         const { slots, latency } = costOf(expression);
-        if (slots > 0) this.#issue({ slots, latency }, from);
-        else this.#at = from;
+        if (slots > 0) this.#clock.issue({ slots, latency }, from);
+        else this.#clock.at = from;
         // It branches inside: a compiler arranges nothing around it.
-        if (expression.kind === 'math') this.#holdUntil(this.#at);
+        if (expression.kind === 'math') this.#clock.holdUntil(this.#clock.at);
         return computed(expression, operands);
       }
     }

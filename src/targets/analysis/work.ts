@@ -49,8 +49,7 @@ export function workOfLaunch(
   const places = spread(blocks, blockSamples);
   for (const block of places) {
     for (const rank of ranks) {
-      const thread = new FollowedThread(launch, rank, block);
-      thread.follow();
+      const thread = new FollowedThread(launch, rank, block).follow();
       bytes += thread.bytes;
       read += thread.read;
       operations += thread.slots;
