@@ -193,7 +193,10 @@ export interface RunnerContext {
   readonly print: (line: string, thread: Extent3, block: Extent3) => void;
   /** For an executable that tells of the stages of its pipelines: where to. */
   readonly stages?: StageRecording;
-  /** One word, not zero from when running code is to end, for code that nothing else could end. */
+  /**
+   * Two words: not zero from when running code is to end, for code that nothing else could end; and how many threads are where
+   * they may not be ended.
+   */
   readonly stop?: Int32Array;
 }
 

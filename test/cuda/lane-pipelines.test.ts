@@ -12,7 +12,7 @@ const programOf = (made: unknown) =>
     block: [64, 1, 1],
     indexType: 'i32',
     functions: {},
-    constants: { byRole: true },
+    constants: { byRole: true, makes: true },
   }).program;
 const { batches: _, ...made } = kernels;
 const programs = Object.values(made).map(programOf);

@@ -4,10 +4,12 @@ import { mutations as analysis } from './analysis.ts';
 import { mutations as checking } from './checking.ts';
 import { mutations as cohorts } from './cohorts.ts';
 import { mutations as compiler } from './compiler.ts';
+import { mutations as fillLoops } from './fill-loops.ts';
 import { mutations as formats } from './formats.ts';
 import { mutations as generators } from './generators.ts';
 import { mutations as host } from './host.ts';
 import { mutations as journal } from './journal.ts';
+import { mutations as laneGroups } from './lane-groups.ts';
 import { mutations as lanes } from './lanes.ts';
 import { mutations as leftCopies } from './left-copies.ts';
 import { mutations as legalise } from './legalise.ts';
@@ -23,6 +25,7 @@ import { mutations as roles } from './roles.ts';
 import { mutations as runtime } from './runtime.ts';
 import { mutations as runtimeCpu } from './runtime-cpu.ts';
 import { mutations as shapes } from './shapes.ts';
+import { mutations as shuffles } from './shuffles.ts';
 import { mutations as tables } from './tables.ts';
 import { mutations as targets } from './targets.ts';
 
@@ -34,10 +37,13 @@ export const mutations: readonly Mutation[] = [
   ...generators,
   ...pipelines,
   ...legalise,
+  ...fillLoops,
   ...leftCopies,
   ...cohorts,
   ...roles,
   ...meetings,
+  ...laneGroups,
+  ...shuffles,
   ...analysis,
   ...proofs,
   ...checking,

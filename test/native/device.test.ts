@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, kernel, type OpenOptions, open } from 'warpstage';
 import { hasCompiler } from '../support/native.ts';
+import { atLength } from '../support/thorough.ts';
 
 const axpy = kernel({ y: 'f32[]', x: 'readonly f32[]', a: 'f32' }, ({ y, x, a }, cuda) => {
   const i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x;
@@ -112,6 +113,24 @@ describe.runIf(hasCompiler && process.platform === 'linux')('cpu-native', () => 
       await device.synchronize();`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
     expect(stdout).toBe('ends\n');
+  });
+
+  // Without the wait for threads to leave native code, one process of twenty is aborted by the package that calls it.
+  test('a process ends at any time: while its threads load a library, and while its code calls JavaScript', async () => {
+    const program = `
+      import { kernel, open } from 'warpstage';
+      const forever = kernel({ y: 'f32[]' }, ({ y }) => { while (y[0] === 0) y[1] = Math.sin(y[1]) + 1; });
+      const device = await open('cpu-native', { compile: 'first', threads: 2 });
+      device.defaultStream.launch(forever, { grid: 4, block: 32 }, { y: device.alloc('f32', 2) });
+      setTimeout(() => { console.log('ends'); process.exit(0); }, Number(process.argv[1]));
+      await device.synchronize();`;
+    const endsAfter = (delay: number) =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, String(delay)]);
+    const delays = Array.from({ length: atLength ? 60 : 6 }, (_, i) => (i * 7) % 50);
+    for (let i = 0; i < delays.length; i += 6) {
+      for (const { stdout } of await Promise.all(delays.slice(i, i + 6).map(endsAfter)))
+        expect(stdout).toBe('ends\n');
+    }
   });
 
   test('lines are printed and faults told as on the CPU', async () => {

@@ -167,3 +167,59 @@ export const coalesced = kernel({ out: 'i32[]', x: 'readonly i32[]' }, ({ out, x
     pipe.consumerRelease();
   }
 });
+
+/** Groups by label, others in each block: those with a label below 0 make nothing, and end at once. */
+export const ofSomeLanes = kernel(schema, ({ out, x, labels }, cuda) => {
+  const t = cuda.threadIdx.x;
+  const own = labels[cuda.blockIdx.x * 64 + t]!;
+  const shared = cuda.sharedArray('i32', 2 * 64);
+  const group = cuda.labeledPartition(cuda.tiledPartition(cuda.thisThreadBlock(), 32), own);
+  if (own >= 0) {
+    const pipe = cuda.makePipeline(group, cuda.pipelineSharedState('block', 2));
+    const next = group.shfl(t, (group.threadRank() + 1) % group.size());
+    let sum = 0;
+    for (let batch = 0; batch < 5; ++batch) {
+      pipe.producerAcquire();
+      shared[(batch % 2) * 64 + t] = x[64 * batch + t]!;
+      pipe.producerCommit();
+      pipe.consumerWait();
+      sum = sum * 3 + shared[(batch % 2) * 64 + next]!;
+      pipe.consumerRelease();
+    }
+    out[cuda.blockIdx.x * 64 + t] = sum;
+  }
+});
+
+/** The last lane of each group returns, before the others make a barrier or after all have. */
+export const withoutLast = kernel({ out: 'i32[]', makes: 'constant bool' }, ({ out, makes }, cuda) => {
+  const t = cuda.threadIdx.x;
+  const group = cuda.binaryPartition(cuda.tiledPartition(cuda.thisThreadBlock(), 32), t % 2 === 0);
+  const shared = cuda.sharedArray('i32', 64);
+  const others = group.size() - 1;
+  const isLast = group.threadRank() === others;
+  const next = group.shfl(t, (group.threadRank() + 1) % others);
+  if (!makes && isLast) return;
+  const barrier = cuda.barrier(group, others);
+  if (isLast) return;
+  shared[t] = 7 * t;
+  barrier.wait(barrier.arrive());
+  out[t] = shared[next]!;
+});
+
+/** Each lane says how many of its group are producers. */
+export const counted = kernel({ out: 'i32[]', producers: 'readonly i32[]' }, ({ out, producers }, cuda) => {
+  const t = cuda.threadIdx.x;
+  const group = cuda.binaryPartition(cuda.tiledPartition(cuda.thisThreadBlock(), 32), t % 2 === 0);
+  const shared = cuda.sharedArray('i32', 64);
+  const own = producers[t]!;
+  const pipe = cuda.makePipeline(group, cuda.pipelineSharedState('block', 1), own);
+  if (group.threadRank() < own) {
+    pipe.producerAcquire();
+    shared[t] = t;
+    pipe.producerCommit();
+  } else {
+    pipe.consumerWait();
+    out[t] = 1 + shared[t % 8]!;
+    pipe.consumerRelease();
+  }
+});

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { check } from 'warpstage/check';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import * as kernels from './lane-pipeline-kernels.ts';
-import { outputOf } from './support.ts';
+import { outcomeOf, outputOf } from './support.ts';
 
 sayWithoutGpu();
 
@@ -45,6 +45,9 @@ function sums(labels: readonly number[], source: (group: readonly number[], rank
   });
 }
 
+/** Groups of the two warps of a block whose lowest lanes have the same place in them. */
+const alike = Array.from({ length: 64 }, (_, t) => t % 3);
+
 const ofNext = (group: readonly number[], rank: number) => (rank + 1) % group.length;
 const ofLowest = () => 0;
 function ofProducer(group: readonly number[], rank: number): number | null {
@@ -68,7 +71,7 @@ describe.each(cases)('%s', (_, kernel, source, constants) => {
         const given = { grid: 1, block: labels.length, arguments: { ...inputs(labels), ...constants } };
         expect(outputOf(kernel, given, 'states')).toEqual(sums(labels, source));
       }),
-      { numRuns: 2 },
+      { numRuns: 2, examples: [[alike]] },
     );
   });
 
@@ -107,4 +110,40 @@ test('the lanes that happen to be there share one', () => {
   const x = Int32Array.from({ length: 40 }, (_, n) => 7 * n + 1);
   const given = { grid: 1, block: 40, arguments: { x, out: new Int32Array(40).fill(9) } };
   expect(outputOf(kernels.coalesced, given, 'states')).toEqual([...x.keys()].map((t) => (t % 3 > 0 ? 0 : 9)));
+});
+
+test('lanes that make nothing are none of a group, whatever was made in the block before', () => {
+  const blocks = 6;
+  const labels = Array.from({ length: 64 * blocks }, (_, n) => {
+    const [block, t] = [n >> 6, n & 63];
+    return block % 2 === 0 ? t % 3 : t % 5 < block ? -1 : t % 2;
+  });
+  const right = labels.flatMap((_, n) => {
+    const [first, t] = [n - (n & 63), n & 63];
+    return labels[n]! < 0 ? 0 : sums(labels.slice(first, first + 64), ofNext)[t]!;
+  });
+  const given = { grid: blocks, block: 64, arguments: { ...inputs(labels) } };
+  expect(outputOf(kernels.ofSomeLanes, given, 'states')).toEqual(right);
+});
+
+test.each([false, true])(
+  'a lane that returned is not waited for, where it has made a barrier: %s',
+  (makes) => {
+    const given = { grid: 1, block: 64, arguments: { out: new Int32Array(64).fill(-1), makes } };
+    const right = Array.from({ length: 64 }, (_, t) => {
+      const rank = (t & 31) >> 1;
+      return rank === 15 ? -1 : 7 * (t - 2 * rank + 2 * ((rank + 1) % 15));
+    });
+    expect(outputOf(kernels.withoutLast, given, 'states')).toEqual(right);
+  },
+);
+
+test.each<[string, (t: number) => number, string]>([
+  ['differ', (t) => (t === 5 ? 3 : 4), 'the threads make `pipe` with different counts of producers: 3, 4'],
+  ['are none', () => 0, '`pipe` has 0 producers among 16 threads'],
+  ['are all', () => 16, '`pipe` has 16 producers among 16 threads'],
+])('producers of lanes that %s are refused', (_, own, message) => {
+  const producers = Int32Array.from({ length: 64 }, (_, t) => own(t));
+  const given = { grid: 1, block: 64, arguments: { out: new Int32Array(64), producers } };
+  expect(outcomeOf(kernels.counted, given).fault).toMatchObject({ message });
 });

@@ -10,9 +10,18 @@ import { WorkerPool } from './worker-pool.ts';
 
 /** The words that stop threads. A process waits for its threads when it ends, and they may run for ever. */
 const running = new Set<Int32Array>();
+/** So long a thread may need to leave code of the processor's own, in milliseconds; it looks in every loop. */
+const leavesWithin = 10_000;
+
+/** A thread that is ended while such code calls it, or while it loads the package for that, ends the process. */
+function leaveNativeCode(words: Int32Array): void {
+  Atomics.store(words, 0, 1);
+  for (let inside = Atomics.load(words, 1); inside !== 0; inside = Atomics.load(words, 1))
+    if (Atomics.wait(words, 1, inside, leavesWithin) === 'timed-out') return;
+}
 
 function stopAll(): void {
-  for (const word of running) Atomics.store(word, 0, 1);
+  for (const words of running) leaveNativeCode(words);
 }
 
 export class NodeThread implements Thread {
@@ -21,7 +30,7 @@ export class NodeThread implements Thread {
   readonly #events: ThreadEvents;
   readonly #exited: Promise<void>;
   /** Of a thread that runs code which nothing else can end. */
-  readonly #stopWord: Int32Array | null;
+  readonly #stopWords: Int32Array | null;
   #stopping = false;
   #begun = false;
   #reason = 'it ended by itself';
@@ -30,11 +39,11 @@ export class NodeThread implements Thread {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const computes = data.role === 'compute' || typeof data.role === 'object';
-    const stopWord = data.runners === 'native' && computes ? new WorkerPool(data.pool).stopWord : null;
-    this.#stopWord = stopWord;
-    if (stopWord !== null) {
+    const stopWords = data.runners === 'native' && computes ? new WorkerPool(data.pool).stopWords : null;
+    this.#stopWords = stopWords;
+    if (stopWords !== null) {
       if (running.size === 0) process.once('exit', stopAll);
-      running.add(stopWord);
+      running.add(stopWords);
     }
     this.#events = events;
     const workerData: ThreadData = { ...data, port: port2 };
@@ -57,7 +66,7 @@ export class NodeThread implements Thread {
       this.#worker.once('exit', () => {
         this.drain();
         this.#port.close();
-        if (stopWord !== null && running.delete(stopWord) && running.size === 0)
+        if (stopWords !== null && running.delete(stopWords) && running.size === 0)
           process.removeListener('exit', stopAll);
         resolve();
         if (!this.#stopping) this.#events.lost(this.#reason);
@@ -91,7 +100,7 @@ export class NodeThread implements Thread {
   /** Ends the thread, whatever it does. Resolves when it is gone. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    if (this.#stopWord !== null) Atomics.store(this.#stopWord, 0, 1);
+    if (this.#stopWords !== null) leaveNativeCode(this.#stopWords);
     await this.#worker.terminate();
     await this.#exited;
   }

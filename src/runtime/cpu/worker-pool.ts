@@ -30,6 +30,8 @@ const Word = {
   stagesBlock: 12,
   /** Not zero when the threads are being ended: for code that nothing else can end. */
   stopped: 13,
+  /** Threads inside such code, or in what loads it. */
+  inside: 14,
 } as const;
 
 const wordCount = 16;
@@ -70,9 +72,9 @@ export class WorkerPool {
     this.#members = memory.members;
   }
 
-  /** The word that says that the threads are being ended. */
-  get stopWord(): Int32Array {
-    return new Int32Array(this.#words.buffer as SharedArrayBuffer, 4 * Word.stopped, 1);
+  /** The word that says that the threads are being ended, and behind it how many are where they may not be. */
+  get stopWords(): Int32Array {
+    return new Int32Array(this.#words.buffer as SharedArrayBuffer, 4 * Word.stopped, 2);
   }
 
   // For the lead

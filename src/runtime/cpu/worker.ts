@@ -28,9 +28,9 @@ async function factoryOf(runners: RunnerSource): Promise<ExecutableFactory> {
 async function start(thread: ThreadData): Promise<void> {
   const { role, port, table, pool, device, staging, runners, clockOffset } = thread;
   const now = mainClock(clockOffset);
-  const { stopWord } = new WorkerPool(pool);
+  const { stopWords } = new WorkerPool(pool);
   const workshop = async () => {
-    return { memory: device, port, create: withPieces(await factoryOf(runners)), now, stop: stopWord };
+    return { memory: device, port, create: withPieces(await factoryOf(runners)), now, stop: stopWords };
   };
   if (typeof role === 'object') {
     runHelper(role.helper, new WorkerPool(pool), await workshop());

@@ -3,7 +3,8 @@
 // WebAssembly runs until the library lies there. Then the lead adopts it before a launch, for all threads, which load
 // it when they next run blocks. The code has what WebAssembly has: the device's memory, by its address, and the
 // functions of the host, which it calls by number, with operands and result in words of `ws_env`. It looks in every
-// loop at the word that tells it to stop; the thread is about to be ended then, and waits for that.
+// loop at the word that tells it to stop; the thread is about to be ended then, leaves, and waits for that. Who ends it waits
+// until it has left: what calls native code takes the process with it where its thread is ended.
 
 import { createRequire } from 'node:module';
 import type * as Koffi from 'koffi';
@@ -34,16 +35,19 @@ export function createNativeRunner(executable: WasmExecutable, context: RunnerCo
   const portable = createWasmRunner(executable, context);
   if (native === undefined) return portable;
   const state = new Int32Array(native.state);
+  const { stop = new Int32Array(sharedBytes(8)) } = context;
   let own: { readonly run: BlockRunner; readonly unload: () => void } | null = null;
   const run: BlockRunner = (record, arena, first, end) => {
     if (Atomics.load(state, 0) !== nativeStates.adopted) return portable(record, arena, first, end);
-    own ??= libraryRunner(executable, native, context);
-    return own.run(record, arena, first, end);
+    return inside(stop, () => {
+      own ??= libraryRunner(executable, native, { ...context, stop });
+      return own.run(record, arena, first, end);
+    });
   };
   const begins = () => {
     Atomics.compareExchange(state, 0, nativeStates.ready, nativeStates.adopted);
   };
-  return Object.assign(run, { begins, ends: () => own?.unload() });
+  return Object.assign(run, { begins, ends: () => inside(stop, () => own?.unload()) });
 }
 
 function libraryRunner(portable: WasmExecutable, native: NativeCode, context: RunnerContext) {
@@ -75,7 +79,7 @@ export function libraryFunctions(
   const { koffi } = library;
   const words = sharedBytes(environment.bytes);
   const view = new DataView(words);
-  const stop = context.stop ?? new Int32Array(sharedBytes(4));
+  const stop = context.stop ?? new Int32Array(sharedBytes(8));
   const address = (bytes: ArrayBufferView) => BigInt(koffi.address(bytes));
   view.setBigUint64(environment.memory, address(new Uint8Array(context.memory.buffer)), true);
   view.setBigUint64(environment.stop, address(stop), true);
@@ -91,14 +95,32 @@ export function libraryFunctions(
   return Object.fromEntries(entries);
 }
 
+/** What may not be cut off, by a thread that is not being ended. */
+function inside<T>(stop: Int32Array, work: () => T): T {
+  Atomics.add(stop, 1, 1);
+  if (Atomics.load(stop, 0) !== 0) awaitEnd(stop);
+  try {
+    return work();
+  } finally {
+    leave(stop);
+  }
+}
+
+function leave(stop: Int32Array): void {
+  if (Atomics.sub(stop, 1, 1) === 1) Atomics.notify(stop, 1);
+}
+
+/** Whoever set the word ends this thread, once it has left. */
+function awaitEnd(stop: Int32Array): void {
+  leave(stop);
+  const forEver = new Int32Array(sharedBytes(4));
+  while (Atomics.load(stop, 0) !== 0) Atomics.wait(forEver, 0, 0);
+}
+
 /** What a function gave, unless it ended early. */
 function ended(result: number, stop: Int32Array): number {
   if (result < 2 ** 32) return result;
-  if (result === 2 * 2 ** 32) {
-    // Whoever set the word ends this thread next.
-    const forEver = new Int32Array(sharedBytes(4));
-    while (Atomics.load(stop, 0) !== 0) Atomics.wait(forEver, 0, 0);
-  }
+  if (result === 2 * 2 ** 32) awaitEnd(stop);
   throw new Error('the compiled code met what it never should: WebAssembly would have trapped');
 }
 
