@@ -25,7 +25,6 @@ export const named = [
   'formats/csv',
   'formats/ndjson',
   'formats/parquet',
-  'formats/png',
   'formats/tiff',
   ...programs,
 ];

@@ -1,29 +1,32 @@
-// Decodes and encodes a picture as a whole.
+// Unpacks a picture as it is read, and encodes one as a whole.
 
-import { decode, encode } from 'fast-png';
+import { pipeline } from 'node:stream/promises';
+import { createInflate } from 'node:zlib';
+import { encode } from 'fast-png';
 import type { TypedArray } from '../kernel/types.ts';
 import type { ByteReader } from './bytes.ts';
+import type { PngChunk, PngChunks } from './png-chunks.ts';
+import { StreamBytes } from './stream-bytes.ts';
 import { newArray, setElements } from './typed-arrays.ts';
 
-/** Bytes that are read at once. */
-const pieceBytes = 1 << 20;
+/** Bytes that are unpacked at once. */
+const pieceBytes = 1 << 18;
 
-/** The numbers of a picture whose head was read; the rest comes from the file. */
-export async function decodePicture(
-  head: Uint8Array,
-  file: ByteReader,
-  elements: number,
-): Promise<Uint8Array | Uint16Array> {
-  const pieces = [head];
-  for (;;) {
-    const piece = new Uint8Array(pieceBytes);
-    const read = await file.read(piece);
-    pieces.push(piece.subarray(0, read));
-    if (read < pieceBytes) break;
-  }
-  const { data } = decode(Buffer.concat(pieces), { checkCrc: true });
-  if (data.length !== elements) throw new Error(`it has ${data.length} numbers, which are ${elements}`);
-  return data instanceof Uint16Array ? data : new Uint8Array(data.buffer, data.byteOffset, data.length);
+/** What the chunks of a picture have, unpacked: rows, each behind its filter. `first`: the first of these chunks. */
+export function unpackPicture(
+  chunks: PngChunks,
+  first: PngChunk,
+): { readonly bytes: ByteReader; readonly close: () => Promise<void> } {
+  const unpacking = createInflate({ chunkSize: pieceBytes });
+  // Its errors are those of who reads what it gives.
+  const ended = pipeline(chunks.picture(first), unpacking).catch(() => {});
+  const bytes = new StreamBytes(chunks.name, unpacking).begin();
+  const close = async () => {
+    await bytes.close();
+    unpacking.destroy();
+    await ended;
+  };
+  return { bytes, close };
 }
 
 /** A picture as a file. */

@@ -21,9 +21,57 @@ export const mutations = [
     [
       {
         name: 'a picture of any size is decoded',
-        from: 'elements * (depth / 8) > mostBytes',
+        from: '(isInterlaced ? row * height : row) > mostBytes',
         to: 'false',
         why: 'a file of some bytes takes all memory',
+      },
+      {
+        name: 'rows that are left out are not decoded',
+        from: 'while (next < unit) await rows.read(rowsOf(next++));',
+        to: 'next = unit;',
+        why: 'a run that goes on gets the first rows again',
+      },
+      {
+        name: 'colours that the transparency does not name are transparent',
+        from: 'alphas[i] ?? opaque',
+        to: 'alphas[i] ?? 0',
+        why: 'most colours of a palette are lost where one is transparent',
+      },
+      {
+        name: 'what comes behind the last row is not looked at',
+        from: 'if (next * unitRows >= height) await rows.end();',
+        to: '',
+        why: 'a file that is cut off or has more rows is taken for whole',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/png-chunks.ts',
+    ['test/formats/png.test.ts'],
+    [
+      {
+        name: 'the checksums of chunks are not compared',
+        from: '.readUInt32BE() !== sum',
+        to: '.readUInt32BE() < 0',
+        why: 'damage is read as pixels',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/png-rows.ts',
+    ['test/formats/png.test.ts'],
+    [
+      {
+        name: 'the corner is preferred to what is above',
+        from: 'fromUp <= fromCorner ? up',
+        to: 'fromUp < fromCorner ? up',
+        why: 'one filter gives other pixels where two neighbours are as near',
+      },
+      {
+        name: 'each unit begins as the first row does',
+        from: 'this.#before = line;',
+        to: 'if (row < rows - 1) this.#before = line;',
+        why: 'rows are differences from others than those before them',
       },
     ],
   ),

@@ -166,23 +166,50 @@ test('the kernel is clean under the checker', async () => {
   expect(findings.verdict).toBe('clean');
 });
 
+const none = 'is "none", which is no element of a row';
+const howMany = "say how many keys there may be, from 0 on: { by: 'key', groups: 256 }";
+
 test.each([
-  [{ by: 'none', groups: 4 }, '\'by\' is "none", which is no element of a row'],
-  [{ by: 'near', groups: 4 }, '\'by\' is "near", which is no element of a row'],
-  [{ by: 'x', groups: 4 }, "the key 'x' is f32, and keys are whole numbers of at most 32 bits"],
-  [{ by: 'key' }, 'there may be undefined groups, and 1 to 524288 can be'],
-  [{ by: 'key', groups: 0 }, 'there may be 0 groups'],
-  [{ by: 'key', groups: 2.5 }, 'there may be 2.5 groups'],
-  [{ by: 'key', groups: 524_289 }, 'there may be 524289 groups'],
-  [{ groups: 4 }, 'there are 4 groups, and no key'],
-])('%j is refused', (options, message) => {
+  [{ by: 'none', groups: 4 }, none, 'name an input, or one of several results of the function: by: "key"'],
+  [{ by: 'near', groups: 4 }, '\'by\' is "near", which is no element of a row', 'by: "key"'],
+  [
+    { by: 'x', groups: 4 },
+    "the key 'x' is f32, and keys are whole numbers of at most 32 bits",
+    "let the function make the key: ({ x }, cuda) => ({ key: cuda.i32(x), … }) with by: 'key'",
+  ],
+  [{ by: 'key' }, 'there may be undefined groups, and 1 to 524288 can be', howMany],
+  [{ by: 'key', groups: 0 }, 'there may be 0 groups', howMany],
+  [{ by: 'key', groups: 2.5 }, 'there may be 2.5 groups', howMany],
+  [{ by: 'key', groups: 524_289 }, 'there may be 524289 groups', howMany],
+  [{ groups: 4 }, 'there are 4 groups, and no key', "name the key: by: 'key'"],
+])('%j is refused', async (options, message, hint) => {
   const schema = { sum: 'f64', key: 'u8', x: 'f32', near: 'u8[-1..1]' } as const;
-  expect(() => reduce(schema, ({ x }) => x, options as never)).toThrow(message);
+  const error = await expectFailure(
+    (async () => reduce(schema, ({ x }) => x, options as never))(),
+    'WS5007',
+    message,
+  );
+  expect(error.hint).toContain(hint);
+});
+
+test('a key that the function gives is a whole number, and not all that it gives', async () => {
+  const floats = { sum: 'f64', key: 'f64', x: 'u8' } as const;
+  const asFloat = async () => reduce(floats, ({ x }) => ({ sum: x, key: x / 2 }), { by: 'key', groups: 4 });
+  const isFloat = await expectFailure(asFloat(), 'WS5007', "the key 'key' is f64");
+  expect(isFloat.hint).toBe("declare key: 'i32'");
+  const schema = { key: 'u8', x: 'u8' } as const;
+  const alone = async () => reduce(schema, ({ x }) => ({ key: x }), { by: 'key', groups: 4 });
+  const isAlone = await expectFailure(
+    alone(),
+    'WS5007',
+    "the function gives the key 'key' and nothing to fold",
+  );
+  expect(isAlone.hint).toBe('let it give something beside: ({ x }) => ({ key: x, sum: x })');
 });
 
 test("'rows' is the name of how many a group has: no key and no result has it", async () => {
   const message = "a group says how many rows it has as 'rows'";
-  const hint = /give the entry another name/;
+  const hint = "give the entry another name: { sum: 'f64', … }";
   const byRows = () => reduce({ sum: 'f64', rows: 'u8', x: 'u8' }, ({ x }) => x, { by: 'rows', groups: 4 });
   const foldsRows = () => reduce({ rows: 'f64', key: 'u8', x: 'u8' }, ({ x }) => x, { by: 'key', groups: 4 });
   for (const make of [byRows, foldsRows]) {
@@ -192,13 +219,6 @@ test("'rows' is the name of how many a group has: no key and no result has it", 
   const input = { key: Uint8Array.of(1, 1), rows: Uint8Array.of(5, 6) };
   const work = reduce({ sum: 'f64', key: 'u8', rows: 'u8' }, ({ rows }) => rows, { by: 'key', groups: 4 });
   expect((await run(work, { input })).value).toEqual([{ key: 1, rows: 2, sum: 11 }]);
-});
-
-test('a function that gives nothing but the key is refused', () => {
-  const schema = { key: 'u8', x: 'u8' } as const;
-  expect(() => reduce(schema, ({ x }) => ({ key: x }), { by: 'key', groups: 4 })).toThrow(
-    "the function gives the key 'key' and nothing to fold",
-  );
 });
 
 test('a command prints the list, and pieces of a queue combine to it', async () => {
