@@ -37,6 +37,8 @@ export interface FileOptions {
   readonly raw?: boolean;
   /** The format of files whose names tell none. */
   readonly format?: string;
+  /** Rows a second of outputs. */
+  readonly rate?: number;
   /** Files of inputs by name: `x=x0.npy`. Several of one name follow one another. */
   readonly input?: readonly string[];
 }
@@ -62,7 +64,7 @@ export function rolesOfFiles(work: Work): {
 export function assignFiles(
   { name, work }: NamedWork,
   files: readonly string[],
-  { dtype, json, input, ...said }: FileOptions & { readonly json?: boolean },
+  { dtype, json, input, rate, ...said }: FileOptions & { readonly json?: boolean },
 ): AssignedFiles {
   const roles = rolesOfFiles(work);
   const split = input === undefined ? files.length - roles.outputs.length : 0;
@@ -81,7 +83,7 @@ export function assignFiles(
     ...asGiven(file, said),
     ...(dtype === undefined ? {} : { dtype }),
   });
-  const destinations = outputs.map((file) => asGiven(file, said));
+  const destinations = outputs.map((file) => ({ ...asGiven(file, said), ...(rate && { rate }) }));
   if (input !== undefined) {
     const named = filesByName(input, roles.inputs);
     return {

@@ -4,6 +4,7 @@ import { Command, Option } from 'commander';
 import { conversions, dtypeBytes } from '../formats/dtype.ts';
 import type { Interrupt } from './interrupt.ts';
 import type { Terminal } from './terminal.ts';
+import { parseCount } from './values.ts';
 
 /** What a command is given beside its arguments. */
 export interface CommandContext {
@@ -42,6 +43,11 @@ export const fileOptions = {
       '--format <name>',
       'format of files whose names tell none, such as csv (default: as they begin)',
     ).conflicts('raw'),
+  rate: () =>
+    new Option(
+      '--rate <count>',
+      'rows a second, of outputs that are sound (default: as the inputs have)',
+    ).argParser(parseCount),
   dtype: () =>
     new Option('--dtype <type>', "element type of raw input (default: the name's, or the kernel's)").choices(
       Object.keys(dtypeBytes),

@@ -14,6 +14,7 @@ interface MergeCommandOptions {
   readonly ignoreInputs?: boolean;
   readonly raw?: boolean;
   readonly format?: string;
+  readonly rate?: number;
   readonly import?: string;
 }
 
@@ -33,6 +34,7 @@ export function mergeCommand(context: CommandContext): Command {
     .option('--checksum', 'write checksums beside the output, for `warpstage verify`')
     .addOption(fileOptions.raw())
     .addOption(fileOptions.format())
+    .addOption(fileOptions.rate())
     .option('--import <module>', 'load a module first, which registers formats')
     .addHelpText(
       'after',
@@ -45,10 +47,10 @@ export function mergeCommand(context: CommandContext): Command {
       if (options.import !== undefined) await loadModule(options.import);
       const { merge } = await import('../overlap/shards/merge.ts');
       const signal = context.interrupt.listen();
-      const { fsync, clobber: overwrite, checksum, remove, ignoreInputs } = options;
+      const { fsync, clobber: overwrite, checksum, remove, ignoreInputs, rate } = options;
       for (const output of outputs) {
         const how = { fsync, overwrite, checksum, remove, ignoreInputs, signal };
-        const { pieces, bytes } = await merge(asGiven(output, options), how);
+        const { pieces, bytes } = await merge({ ...asGiven(output, options), ...(rate && { rate }) }, how);
         context.terminal.output.write(`${output}: ${formatCount(pieces)} pieces, ${formatBytes(bytes)}\n`);
       }
     });

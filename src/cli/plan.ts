@@ -17,6 +17,7 @@ interface PlanCommandOptions {
   readonly job?: string;
   readonly raw?: boolean;
   readonly format?: string;
+  readonly rate?: number;
   readonly dtype?: Dtype;
   readonly convert?: Conversion;
   readonly json?: boolean;
@@ -38,6 +39,7 @@ export function planCommand(context: CommandContext): Command {
     .option('--device <names>', 'devices, separated by commas', 'cpu')
     .addOption(fileOptions.raw())
     .addOption(fileOptions.format())
+    .addOption(fileOptions.rate())
     .addOption(fileOptions.dtype())
     .addOption(fileOptions.convert())
     .option('--json', 'print the plans as JSON')

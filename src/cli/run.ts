@@ -124,6 +124,7 @@ export function runCommand(context: CommandContext): Command {
     )
     .addOption(fileOptions.raw())
     .addOption(fileOptions.format())
+    .addOption(fileOptions.rate())
     .addOption(fileOptions.dtype())
     .addOption(fileOptions.convert())
     .option(

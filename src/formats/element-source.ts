@@ -55,6 +55,7 @@ export class ElementSource implements Source {
   readonly dtype: Dtype;
   readonly shape: readonly number[] | undefined;
   readonly length: number | undefined;
+  readonly rate: number | undefined;
   readonly #bytes: ByteReader;
   readonly #wanted: Wanted;
   readonly #scratch: Uint8Array | undefined;
@@ -65,7 +66,7 @@ export class ElementSource implements Source {
     name: string,
     bytes: ByteReader,
     dtype: Dtype,
-    array: Pick<StoredArray, 'shape' | 'length'>,
+    array: Pick<StoredArray, 'shape' | 'length' | 'rate'>,
     wanted: Wanted,
   ) {
     checkConversion(name, dtype, wanted);
@@ -73,6 +74,7 @@ export class ElementSource implements Source {
     this.dtype = dtype;
     this.shape = array.shape;
     this.length = lengthOf(array);
+    this.rate = array.rate;
     this.#bytes = bytes;
     this.#wanted = wanted;
     if (dtype !== wanted.element) this.#scratch = new Uint8Array(scratchBytes);

@@ -87,6 +87,8 @@ export interface StoredArray {
   readonly shape?: readonly number[];
   /** Elements. Default: as many as `shape` says; without one, only the end tells. */
   readonly length?: number;
+  /** Rows a second, where the file says it. Default: rows have no time. */
+  readonly rate?: number;
   /** How many elements are null, where the file says it. */
   readonly nulls?: number;
   /**
@@ -145,6 +147,8 @@ export interface OutputDescription {
   /** The parameter of the kernel that it comes from. */
   readonly parameter: string;
   readonly element: ElementType;
+  /** Rows a second, where that was said for the output, or follows from the inputs. */
+  readonly rate?: number | undefined;
 }
 
 /** How an output is written: what comes before its elements, between and behind them. */

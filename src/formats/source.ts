@@ -18,6 +18,8 @@ export interface Source {
   readonly shape: readonly number[] | undefined;
   /** Elements; undefined if only the end tells. */
   readonly length: number | undefined;
+  /** Rows a second, where the file says it. */
+  readonly rate?: number | undefined;
   /** Bytes that reading takes, beside what it reads into. Default: hardly any. */
   readonly decodingBytes?: number;
   /**

@@ -70,6 +70,7 @@ export class ThreadedSource implements Source {
   readonly dtype: Dtype;
   readonly shape: readonly number[] | undefined;
   readonly length: number | undefined;
+  readonly rate: number | undefined;
   readonly decodingBytes: number;
   #worker: Worker | undefined;
   readonly #start: () => Worker;
@@ -92,6 +93,7 @@ export class ThreadedSource implements Source {
     this.dtype = here.dtype;
     this.shape = here.shape;
     this.length = here.length;
+    this.rate = here.rate;
     this.#here = here.hasShortUnits ? here : undefined;
     this.decodingBytes = threadBytes + here.decodingBytes * (here.hasShortUnits ? 2 : 1);
     this.#patience = patience;

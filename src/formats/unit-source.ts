@@ -20,6 +20,7 @@ export class UnitSource implements Source {
   readonly dtype: Dtype;
   readonly shape: readonly number[] | undefined;
   readonly length: number | undefined;
+  readonly rate: number | undefined;
   /** How many units there are, where that is known. */
   readonly units: number | undefined;
   readonly decodingBytes: number;
@@ -41,6 +42,7 @@ export class UnitSource implements Source {
     this.dtype = dtype;
     this.shape = array.shape;
     this.length = lengthOf(array) ?? elements.lengths?.reduce((sum, length) => sum + length, 0);
+    this.rate = array.rate;
     this.units = elements.lengths?.length;
     // A unit as it is stored, unpacked, and as values.
     this.decodingBytes =

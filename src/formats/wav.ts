@@ -2,13 +2,14 @@
 //
 // A file is a list of chunks (RIFF, or RF64 beyond 4 GiB): `fmt ` says what the numbers are, `data` has them. What a
 // program writes to a pipe does not know its length, and says the greatest there is: then the end tells. Numbers of 24
-// bits are none that a kernel has. An output would need a rate, which nobody says: WAV is read only.
+// bits are none that a kernel has. An output has the rate that is said for it, or that of an input.
 
 import { problem } from '../diagnostics/problem.ts';
 import type { ByteReader, OpenBytes } from './bytes.ts';
 import { type Dtype, dtypeBytes } from './dtype.ts';
 import { truncated } from './element-source.ts';
-import type { Contents, Format } from './format.ts';
+import type { Contents, Encoding, Format, OutputDescription } from './format.ts';
+import { isWavType, wavHead } from './wav-head.ts';
 
 /** WAV files. */
 export const wav: Format = {
@@ -16,6 +17,7 @@ export const wav: Format = {
   endings: ['.wav', '.wave'],
   probe: (beginning) => isWave(Buffer.from(beginning.buffer, beginning.byteOffset, beginning.byteLength)),
   open,
+  encode,
 };
 
 function isWave(beginning: Buffer): boolean {
@@ -75,7 +77,7 @@ function contentsOf(
     throw truncated(name, shape, dtype, there);
   }
   return {
-    arrays: [{ stored, dtype, ...(shape && { shape }), elements: () => ({ bytes: file }) }],
+    arrays: [{ stored, dtype, rate, ...(shape && { shape }), elements: () => ({ bytes: file }) }],
     facts: { rate: `${rate} Hz`, channels },
   };
 }
@@ -111,6 +113,40 @@ const dtypes: Readonly<Record<string, Dtype>> = {
   'float 32': 'f32',
   'float 64': 'f64',
 };
+
+/** The greatest rate that a file can say. */
+const mostRate = 2 ** 32 - 1;
+
+function encode({ name, element, rate }: OutputDescription): Encoding {
+  if (!isWavType(element)) {
+    throw problem(
+      'WS5012',
+      `${name} would be sound, whose numbers are u8, i16, i32, f32 or f64, and the kernel writes ${element}`,
+      'write it as .npy, or have the kernel write f32',
+    );
+  }
+  if (rate === undefined) {
+    throw problem(
+      'WS5012',
+      `${name} would be sound, and nothing says how many rows a second it has`,
+      "say it: --rate 48000 (output: { file: 'y.wav', rate: 48000 } in a program)",
+    );
+  }
+  if (!Number.isInteger(rate) || rate < 1 || rate > mostRate) {
+    throw problem(
+      'WS5012',
+      `${name} would have ${rate} rows a second`,
+      'a rate of WAV is a whole number from 1 on: --rate 48000',
+    );
+  }
+  return {
+    needsShape: true,
+    begin: (shape) => wavHead(name, { dtype: element, rate, shape }),
+    // Behind a chunk of an odd length there is a byte.
+    end: (shape) =>
+      new Uint8Array((shape.reduce((product, one) => product * one, 1) * dtypeBytes[element]) % 2),
+  };
+}
 
 async function exactly(file: ByteReader, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length);

@@ -27,7 +27,8 @@ import type { Begin } from './journal/text.ts';
 import { maskSink, writtenArrays } from './kept-rows.ts';
 import { writeState } from './kept-state.ts';
 import type { InputData, OutputData, RunOptions } from './options.ts';
-import { granularityOf, type Plan, type PlanRequest, planChunks, rowsOut } from './plan.ts';
+import { saidRate } from './output-data.ts';
+import { granularityOf, type Plan, type PlanRequest, planChunks, type Ratio, rowsOut } from './plan.ts';
 import { checkComplete, type Settings, settingValues, Widths } from './settings.ts';
 import { partOf } from './shards/cut.ts';
 import type { Shard } from './shards/piece.ts';
@@ -126,7 +127,7 @@ class Binder {
 
     const inputs = await this.#openInputs();
     const operands = await this.#readOperands();
-    const outputs = this.#describeOutputs();
+    const outputs = this.#describeOutputs(inputs);
     const written = outputs.filter(({ name }) => name !== definition.keep);
     const settings: Settings = this.#widths.values;
     checkComplete(definition, settings);
@@ -282,15 +283,24 @@ class Binder {
     return operands;
   }
 
-  #describeOutputs(): UnboundOutput[] {
+  #describeOutputs(inputs: readonly BoundInput[]): UnboundOutput[] {
     return Object.entries(writtenArrays(this.#definition)).map(
       ([name, { ratio = [1, 1] as const, width }]) => ({
         name,
         element: this.#elements.get(name)!,
         width: this.#widths.of(`output '${name}'`, width),
         ratio,
+        rate: saidRate(this.#request.destinations.get(name)) ?? this.#rateOf(inputs, ratio),
       }),
     );
+  }
+
+  /** Rows a second of an output, as those inputs say it that have a time. */
+  #rateOf(inputs: readonly BoundInput[], [out, of]: Ratio): number | undefined {
+    const rates = new Set(inputs.flatMap(({ reader: { source } }) => source.rate ?? []));
+    const [rate] = rates;
+    if (rates.size !== 1 || this.#definition.keep !== undefined) return undefined;
+    return Number.isInteger((rate! * out) / of) ? (rate! * out) / of : undefined;
   }
 
   async #openOutputs(
@@ -301,7 +311,7 @@ class Binder {
     const { destinations, outputs: open } = this.#request;
     const bound: BoundOutput[] = [];
     for (const [position, output] of outputs.entries()) {
-      const { name, element } = output;
+      const { name, element, rate } = output;
       const shape = shapes[position]!;
       if (this.#definition.keep !== undefined && isPinned(destinations.get(name))) {
         throw problem(
@@ -310,7 +320,8 @@ class Binder {
           'give a typed array, or leave the output away to have one made',
         );
       }
-      const sink = await open.open(destinations.get(name), { parameter: name, element, shape, shapeKnown });
+      const about = { parameter: name, element, rate, shape, shapeKnown };
+      const sink = await open.open(destinations.get(name), about);
       bound.push({ ...output, sink });
     }
     return bound;

@@ -32,6 +32,8 @@ export interface BoundOutput {
   readonly element: ElementType;
   readonly width: number;
   readonly ratio: Ratio;
+  /** Rows a second, where they have a time. */
+  readonly rate?: number | undefined;
   readonly sink: Sink;
 }
 

@@ -109,8 +109,8 @@ async function lookAt(request: InputFile, wanted: Wanted): Promise<ListedFile> {
     if (request.file === '-' || about?.isFile() === false) throw notListed(request.file);
     const opened = await openFile(request, rawType(wanted), (one) => toClose.unshift(one));
     const source: Source = await sourceOf(opened.file, opened.format, opened.contents, wanted);
-    const { dtype, shape, length, decodingBytes = 0 } = source;
-    return { file: request.file, dtype, shape, length, decodingBytes };
+    const { dtype, shape, length, rate, decodingBytes = 0 } = source;
+    return { file: request.file, dtype, shape, length, rate, decodingBytes };
   } finally {
     await Promise.allSettled(toClose.map((one) => one.close()));
   }

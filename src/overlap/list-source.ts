@@ -16,6 +16,7 @@ export interface ListedFile {
   readonly dtype: Dtype;
   readonly shape: readonly number[] | undefined;
   readonly length: number | undefined;
+  readonly rate: number | undefined;
   readonly decodingBytes: number;
 }
 
@@ -32,6 +33,7 @@ export class ListSource implements Source {
   readonly dtype: Dtype;
   readonly shape: readonly number[] | undefined;
   readonly length: number | undefined;
+  readonly rate: number | undefined;
   readonly decodingBytes: number;
   readonly #files: readonly ListedFile[];
   readonly #open: (position: number) => Promise<OpenPart>;
@@ -48,6 +50,7 @@ export class ListSource implements Source {
     const rows = total(files.map(({ shape }) => shape?.[0]));
     this.shape = first.shape && rows !== undefined ? [rows, ...first.shape.slice(1)] : undefined;
     this.length = total(files.map(({ length }) => length));
+    this.rate = files.every(({ rate }) => rate === first.rate) ? first.rate : undefined;
     this.decodingBytes = Math.max(...files.map(({ decodingBytes }) => decodingBytes));
     this.#files = files;
     this.#open = open;

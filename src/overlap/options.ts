@@ -65,6 +65,11 @@ export interface OutputFile {
    * Default: by the name's ending; a pipe or device without one is written raw. Other names are refused (WS5012).
    */
   readonly format?: FileFormat;
+  /**
+   * Rows a second, for sound (`.wav`), a whole number. Default: that of the inputs, times the output's `ratio`, where it is
+   * one and no rows are left out. An output that needs one and has none is refused (WS5012).
+   */
+  readonly rate?: number;
 }
 
 /**

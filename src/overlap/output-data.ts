@@ -19,6 +19,8 @@ export interface OutputShape {
   /** Extents of the whole; the first one is a guess where the length is not known. */
   readonly shape: readonly number[];
   readonly shapeKnown: boolean;
+  /** Rows a second, where they have a time. */
+  readonly rate?: number | undefined;
 }
 
 /** The destination of every output that has one, by name. */
@@ -55,6 +57,11 @@ export function isTaken(data: OutputData | undefined): data is TakenData {
     data === undefined ||
     (typeof data === 'object' && (isPinned(data) || ArrayBuffer.isView(data) || isWritable(data)))
   );
+}
+
+/** The rate that is said for an output, rows a second. */
+export function saidRate(data: OutputData | undefined): number | undefined {
+  return typeof data === 'object' && !isTaken(data) ? data.rate : undefined;
 }
 
 /** The sinks of outputs that are no files. */

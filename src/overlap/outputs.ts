@@ -210,9 +210,10 @@ export class OpenOutputs implements Outputs {
   async #file(data: string | OutputFile, about: OutputShape): Promise<Sink> {
     const { parameter, shape, shapeKnown } = about;
     const { file, format } = outputFile(data);
+    // Also of a piece: what its output could not be is found before it is computed.
+    const encoding = encodingOf(file, format, about);
     const piece = this.#pieces?.get(parameter);
     if (piece !== undefined) return openPiece(file, piece, this.#how);
-    const encoding = encodingOf(file, format, about);
     if (file !== '-') {
       const parts = this.#how.checksum ? new PartSums() : undefined;
       const partial = this.#journal?.partialOf(file);
@@ -251,9 +252,9 @@ export function outputFile(data: string | OutputFile): { readonly file: string; 
 export function encodingOf(
   file: string,
   { encode }: Format,
-  { parameter, element }: Pick<OutputShape, 'parameter' | 'element'>,
+  { parameter, element, rate }: Pick<OutputShape, 'parameter' | 'element' | 'rate'>,
 ): Encoding {
-  return encode!({ name: file, parameter, element });
+  return encode!({ name: file, parameter, element, rate });
 }
 
 /** Whether a path's name says nothing because it is no file's: standard output, a pipe, a device (or a folder, which is refused later). */

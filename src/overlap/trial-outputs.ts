@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { unwritable } from '../diagnostics/problem.ts';
 import { placeOf } from '../files/place.ts';
 import type { OutputData, OutputFile } from './options.ts';
-import { isTaken } from './output-data.ts';
+import { isTaken, saidRate } from './output-data.ts';
 import { outputFile } from './outputs.ts';
 
 /** Outputs by name; those that are missing are collected in memory. */
@@ -25,7 +25,14 @@ export async function withTrialOutputs<T>(
       if (isTaken(data)) continue;
       const { file, format } = outputFile(data);
       const own = file === '-' ? null : await ownFile(file, folders);
-      if (own !== null) outputs[name] = { file: own, format: format.name } satisfies OutputFile;
+      if (own !== null) {
+        const rate = saidRate(data);
+        outputs[name] = {
+          file: own,
+          format: format.name,
+          ...(rate === undefined ? {} : { rate }),
+        } satisfies OutputFile;
+      }
     }
     return await attempt(outputs);
   } finally {

@@ -16,6 +16,8 @@ export interface DealtFile {
   readonly file: string;
   readonly format?: string;
   readonly dtype?: Dtype;
+  /** Rows a second, of an output. */
+  readonly rate?: number;
 }
 
 /** The input of a run: of one name, in the order of the declaration, or by name. */
@@ -148,12 +150,13 @@ export function parseDeal(text: string): Deal | undefined {
   if (deal === undefined || deal.version !== packageVersion()) return undefined;
   const isText = (value: unknown): value is string => typeof value === 'string';
   const isTexts = (value: unknown) => isObject(value) && Object.values(value).every(isText);
-  const isFile = (value: unknown) => isObject(value) && isText(value.file);
+  const isCount = (value: unknown, most: number) =>
+    Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most;
+  const isFile = (value: unknown) =>
+    isObject(value) && isText(value.file) && (value.rate === undefined || isCount(value.rate, 2 ** 32));
   const isFiles = (value: unknown) => Array.isArray(value) && value.every(isFile);
   const isInput = (value: unknown) =>
     isFile(value) || isFiles(value) || (isObject(value) && Object.values(value).every(isFiles));
-  const isCount = (value: unknown, most: number) =>
-    Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most;
   const isWhole =
     isText(deal.run) &&
     isText(deal.module) &&

@@ -13,6 +13,54 @@ export const mutations = [
         to: 'const length = size;',
         why: 'the next chunk is read a byte early',
       },
+      {
+        name: 'no byte follows data of an odd length',
+        from: '* dtypeBytes[element]) % 2',
+        to: '* dtypeBytes[element]) * 0',
+        why: 'the file is a byte shorter than its head says',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/wav-head.ts',
+    ['test/formats/wav.test.ts'],
+    [
+      {
+        name: 'long files say their sizes in 32 bits',
+        from: 'const isWide = size > longest;',
+        to: 'const isWide = false;',
+        why: 'the length is that of another file',
+      },
+      {
+        name: 'the head does not count the byte behind the data',
+        from: 'bytes + (bytes % 2)',
+        to: 'bytes',
+        why: 'the file is a byte longer than its head says',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/bind.ts',
+    ['test/formats/wav.test.ts'],
+    [
+      {
+        name: 'an output of fewer rows has the rate of its input',
+        from: '? (rate! * out) / of : undefined',
+        to: '? rate : undefined',
+        why: 'sound is heard at another speed',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/journal/facts.ts',
+    ['test/formats/wav.test.ts'],
+    [
+      {
+        name: 'a run goes on with another rate',
+        from: 'rate === undefined ? format :',
+        to: 'rate !== 0 ? format :',
+        why: 'the head keeps the rate of the run before',
+      },
     ],
   ),
   ...mutationsOf(

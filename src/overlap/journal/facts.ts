@@ -82,6 +82,11 @@ export async function factsOf(run: Identified): Promise<Facts> {
   return facts;
 }
 
+/** The format of an output in words, with its rate where it has one. */
+export function formatFact(format: string, rate: number | undefined): string {
+  return rate === undefined ? format : `${format}, ${rate} rows a second`;
+}
+
 /** What differs, an issue each, with both values. Of a journal in another format nothing else is compared. */
 export function differencesOf(before: Facts, now: Facts, mend: string): Issue[] {
   const names =

@@ -11,7 +11,7 @@ import type { AnyDefinition } from '../job.ts';
 import type { OutputFile } from '../options.ts';
 import { encodingOf, outputFile } from '../outputs.ts';
 import { rowsOut } from '../plan.ts';
-import { contentFact, factsOf, fileFact, nameOfFact } from './facts.ts';
+import { contentFact, factsOf, fileFact, formatFact, nameOfFact } from './facts.ts';
 import { baseOfPass, finalOf } from './journal.ts';
 import type { Begin, Mark } from './text.ts';
 
@@ -46,13 +46,16 @@ export async function resumeRun(
     head,
     convert,
     inputs: await Promise.all(inputFacts),
-    outputs: files.map(({ format, ...output }) => ({ ...output, format: format.name })),
+    outputs: files.map(({ format, ...output }) => ({
+      ...output,
+      format: formatFact(format.name, output.rate),
+    })),
   });
-  const targets = files.map(({ file, format, name, element, shape, ratio, width }) => {
+  const targets = files.map(({ file, format, name, element, rate, shape, ratio, width }) => {
     const elementsOf = (rows: number) => rowsOut(rows, ratio) * width;
     const sizeOf = resumableSize(
       file,
-      encodingOf(file, format, { parameter: name, element }),
+      encodingOf(file, format, { parameter: name, element, rate }),
       element,
       shape,
     );

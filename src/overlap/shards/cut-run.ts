@@ -3,7 +3,7 @@
 import type { BindRequest, Unopened } from '../bind.ts';
 import { filesOf } from '../input-data.ts';
 import type { AnyDefinition } from '../job.ts';
-import { dataFact, factsOf, nameOfFact } from '../journal/facts.ts';
+import { dataFact, factsOf, formatFact, nameOfFact } from '../journal/facts.ts';
 import type { Facts } from '../journal/text.ts';
 import { rowsOut } from '../plan.ts';
 import { checkSharded } from './cut.ts';
@@ -32,8 +32,8 @@ export async function factsOfCut(
         fact: dataFact(source.dtype, source.length!, content),
       }));
     }),
-    outputs: outputs.map(({ name, element }, i) => ({
-      ...{ name, element, path: undefined, format: 'any', shape: shapes[i]! },
+    outputs: outputs.map(({ name, element, rate }, i) => ({
+      ...{ name, element, path: undefined, format: formatFact('any', rate), shape: shapes[i]! },
     })),
   });
 }
@@ -57,10 +57,11 @@ export async function cutRun(
   const inputs = await stampsOf(run.inputs, request);
   open.cut!(
     new Map(
-      outputs.map(({ name, element, width, ratio }, i) => [
+      outputs.map(({ name, element, rate, width, ratio }, i) => [
         name,
         {
           ...{ shard: shard!, job, work, parameter: name, element, shape: shapes[i]!, inputs },
+          ...(rate && { rate }),
           begin: rowsOut(begin, ratio) * width,
           end: rowsOut(end, ratio) * width,
         },

@@ -54,10 +54,11 @@ export async function merge(output: OutputFile, options: MergeOptions): Promise<
   if (!options.ignoreInputs) {
     await checkSameInputs(pieces.map(({ inputs }, i) => ({ path: paths[i]!, inputs })));
   }
-  const { parameter, element, shape, job } = pieces[0]!;
+  const { parameter, element, shape, job, rate } = pieces[0]!;
   const outputs = new OpenOutputs({ fsync, overwrite, checksum, signal });
   try {
-    const sink = await outputs.open(output, { parameter, element, shape, shapeKnown: true });
+    const about = { parameter, element, shape, shapeKnown: true, rate: output.rate ?? rate };
+    const sink = await outputs.open(output, about);
     for (const [i, path] of paths.entries()) await copy(path, pieces[i]!, sink, signal);
     await outputs.publish(new Map([[sink, shape]]), { job, settings: {}, inputs: [] });
   } catch (error) {

@@ -25,6 +25,8 @@ export interface Piece {
   /** The kernel's parameter that the output is of. */
   readonly parameter: string;
   readonly element: ElementType;
+  /** Rows a second, where they have a time. */
+  readonly rate?: number;
   /** Of the whole output. */
   readonly shape: readonly number[];
   /** Which of its elements are here. */
@@ -122,7 +124,7 @@ function parseInputs(text: string): InputStamps | undefined {
 
 function parse(text: string): Omit<Piece, 'inputs'> | undefined {
   const value = (parseChecked(text) ?? {}) as Partial<Piece>;
-  const { shard, job, work, parameter, element, shape, begin, end, partBytes, sums } = value;
+  const { shard, job, work, parameter, element, rate, shape, begin, end, partBytes, sums } = value;
   const isCount = (one: unknown): one is number => Number.isSafeInteger(one) && (one as number) >= 0;
   const isCounts = (list: unknown): list is number[] => Array.isArray(list) && list.every(isCount);
   const isWhole =
@@ -134,6 +136,7 @@ function parse(text: string): Omit<Piece, 'inputs'> | undefined {
     typeof parameter === 'string' &&
     typeof element === 'string' &&
     isElementType(element) &&
+    (rate === undefined || isCount(rate)) &&
     isCounts(shape) &&
     isCount(begin) &&
     isCount(end) &&
