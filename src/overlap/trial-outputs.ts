@@ -2,9 +2,10 @@
 // own; over a file where the real ones replace one. What is not to be a regular file is collected in memory,
 // since a trial may not write there. Nothing is left of a trial.
 
-import { access, constants, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, constants, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { unwritable } from '../diagnostics/problem.ts';
+import { folderOfProcess } from '../files/leftovers.ts';
 import { placeOf } from '../files/place.ts';
 import type { OutputData, OutputFile } from './options.ts';
 import { isTaken, saidRate } from './output-data.ts';
@@ -48,7 +49,7 @@ async function ownFile(path: string, folders: string[]): Promise<string | null> 
     if (about !== undefined && !about.isFile()) return null;
     // A file that must not be written is not replaced either.
     if (about !== undefined) await access(final, constants.W_OK);
-    const folder = await mkdtemp(join(dirname(final), '.warpstage-plan-'));
+    const folder = folderOfProcess(dirname(final), '.warpstage-plan');
     folders.push(folder);
     const own = join(folder, basename(final));
     if (about !== undefined) await writeFile(own, '');

@@ -2,16 +2,17 @@
 // folder that goes with it. Where it dies it is started again, with what it had stored.
 //
 // It does not outlive the command: it is stopped at the end, and where the system can (setpriv of Linux) also when the
-// command is killed.
+// command is killed; the folder is removed then by the next command that starts a server.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { problem } from '../diagnostics/problem.ts';
+import { folderOfProcess } from '../files/leftovers.ts';
 
 /** Milliseconds until it must listen, and to end by itself; between two starts. */
 const times = { start: 10_000, stop: 5000, again: 200 } as const;
@@ -42,7 +43,7 @@ export class OwnServer implements AsyncDisposable {
     }
     const guard = process.platform === 'linux' ? findProgram('setpriv') : undefined;
     const command = guard === undefined ? [program] : [guard, '--pdeathsig', 'KILL', '--', program];
-    const server = new OwnServer(await mkdtemp(join(tmpdir(), 'warpstage-queue-')), command);
+    const server = new OwnServer(folderOfProcess(tmpdir(), 'warpstage-queue'), command);
     try {
       await server.#start();
     } catch (error) {

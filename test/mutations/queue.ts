@@ -5,6 +5,18 @@ import { mutationsOf } from './mutation.ts';
 const long = ['test/queue/queue.test.ts'];
 
 export const mutations = [
+  ...mutationsOf(
+    'src/files/leftovers.ts',
+    ['test/files/leftovers.test.ts'],
+    [
+      {
+        name: 'the folders of living processes are removed',
+        from: '-${pid}-`) || isAlive(Number(pid))) continue;',
+        to: '-${pid}-`)) continue;',
+        why: 'a server loses what it has stored when a second command starts one',
+      },
+    ],
+  ),
   ...mutationsOf('src/queue/worker.ts', long, [
     {
       name: 'a piece is acknowledged before it is computed',

@@ -10,6 +10,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../../../files/cache-folders.ts';
+import { folderOfProcess } from '../../../files/leftovers.ts';
 import { readOwnFile, writeOwnFile } from '../../../files/own-entries.ts';
 
 const mark = Buffer.from('warpstage library 1\n');
@@ -39,7 +40,7 @@ let temporary: string | undefined;
 /** A folder of this process alone, which goes with it. */
 function temporaryFolder(): string {
   if (temporary === undefined) {
-    const folder = mkdtempSync(join(realpathSync(tmpdir()), 'warpstage-native-'));
+    const folder = folderOfProcess(realpathSync(tmpdir()), 'warpstage-native');
     temporary = folder;
     process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   }

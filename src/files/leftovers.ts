@@ -1,11 +1,12 @@
-// What killed runs left: unfinished files under names of their own, which no other run continues.
+// What killed processes left: unfinished files, and folders for what goes with a process, under names of their own, with
+// which no other process goes on.
 //
 // Such a name says which process wrote it, and where that lived, since numbers of processes are given again: on
 // another machine, and in a container, the same number is another process. So only those are removed whose process
-// is known to be gone: of this machine and namespace, of this user, regular files.
+// is known to be gone: of this machine and namespace, of this user, regular files or folders.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { readlinkSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -27,6 +28,37 @@ export async function removeLeftovers(folder: string): Promise<void> {
     if (about?.isFile() && about.uid === (process.geteuid?.() ?? about.uid)) {
       await rm(path, { force: true }).catch(() => {});
     }
+  }
+}
+
+/**
+ * Makes a folder of this process alone within another, and removes those of its kind that killed processes of this user
+ * left there. What cannot be removed stays.
+ *
+ * @throws the system's error, where it cannot be made
+ */
+export function folderOfProcess(within: string, kind: string): string {
+  const folder = mkdtempSync(join(within, `${kind}-${place}-${process.pid}-`));
+  for (const name of namesIn(within)) {
+    const [, where, pid] = /-([0-9a-f]{8})-(\d+)-[0-9A-Za-z]{6}$/.exec(name) ?? [];
+    if (where !== place || !name.startsWith(`${kind}-${where}-${pid}-`) || isAlive(Number(pid))) continue;
+    try {
+      const path = join(within, name);
+      const about = lstatSync(path);
+      const isOwn = about.uid === (process.geteuid?.() ?? about.uid);
+      if (about.isDirectory() && isOwn) rmSync(path, { recursive: true, force: true });
+    } catch {
+      // Another process was faster, or may not remove it either.
+    }
+  }
+  return folder;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 
