@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import { check } from 'warpstage/check';
+import { isForCompiler } from '../support/native.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { outcomeOf } from '../warps/support.ts';
 import { asyncInputLength, asyncKernelText } from './random-async.ts';
@@ -28,7 +29,7 @@ test.each([8, 40])(
     fc.assert(
       fc.property(tapes(60), (tape) => {
         const { text, random, launch } = randomLaunch(tape, block);
-        const outcome = outcomeOf(random, launch);
+        const outcome = outcomeOf(random, launch, { native: isForCompiler(text) });
         expect(outcome.fault, text).toBeNull();
         seen[outcome.mode] += 1;
       }),

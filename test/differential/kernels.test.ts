@@ -84,7 +84,7 @@ describe('random kernels', () => {
           const expected = outcome(random, (args) => runAsJavaScript(text, { grid, block, arguments: args }));
           expect(outcome(random, runCompiled(target, random, indexType)), text).toEqual(expected);
         }),
-        randomRuns(nativeTargets.includes(target) ? 15 : atLength ? 60 : 30),
+        randomRuns(nativeTargets.includes(target) ? 6 : atLength ? 60 : 30),
       );
     },
     randomLimit(60),

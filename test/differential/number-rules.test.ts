@@ -8,7 +8,7 @@ import { interpreter } from '../support/interpreter.ts';
 import { isForCompiler } from '../support/native.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { atLength } from '../support/thorough.ts';
-import { randomRuns } from './tape.ts';
+import { randomLimit, randomRuns } from './tape.ts';
 
 const schema = {
   d: 'f64[]',
@@ -167,33 +167,39 @@ test('an index is as wide as the launch needs', () => {
   expect(outcome('d[0] = n * n;', 'i64')).toBe((2 ** 31 - 1) ** 2);
 });
 
-test('a quotient of constants is what JavaScript has where it is whole, and an error elsewhere', () => {
-  const types = ['i32', 'u32', 'index'] as const;
-  const integer = fc.oneof(fc.integer({ min: -20, max: 20 }), fc.integer());
-  const divisor = fc.oneof(fc.integer({ min: -6, max: 6 }), integer);
-  const forms = ['const q = a / b; y[0] = q;', 'y[0] = [a / b][0];', 'h[0] = a / b; y[0] = h[0];'];
-  fc.assert(
-    fc.property(
-      fc.constantFrom(...types),
-      integer,
-      divisor,
-      fc.constantFrom(...forms),
-      (type, x, by, form) => {
-        const [a, b] = type === 'u32' ? [x >>> 0, by >>> 0] : [x, by];
-        const schema = { y: 'f64[]', h: 'u32[]', a: `constant ${type}`, b: `constant ${type}` } as const;
-        const made = kernel(schema, new Function(`return ({ y, h, a, b }) => { ${form} }`)());
-        const y = new Float64Array(1);
-        const launch = { grid: 1, block: 1, arguments: { y, h: new Uint32Array(1), a, b } };
-        const most = type === 'u32' ? 2 ** 32 : 2 ** 31;
-        if (!Number.isInteger(a / b) || a / b >= most) {
-          expect(() => runKernel(interpreter('eager'), made, launch)).toThrow("'/' divides two integers");
-          return;
-        }
-        const { arguments: results } = runEverywhere(made, launch, { native: isForCompiler(`${a} / ${b}`) });
-        const stored = form.startsWith('h') ? (a / b) >>> 0 : a / b;
-        expect((results.y as Float64Array)[0]).toBe(stored + 0);
-      },
-    ),
-    randomRuns(atLength ? 100 : 20),
-  );
-});
+test(
+  'a quotient of constants is what JavaScript has where it is whole, and an error elsewhere',
+  () => {
+    const types = ['i32', 'u32', 'index'] as const;
+    const integer = fc.oneof(fc.integer({ min: -20, max: 20 }), fc.integer());
+    const divisor = fc.oneof(fc.integer({ min: -6, max: 6 }), integer);
+    const forms = ['const q = a / b; y[0] = q;', 'y[0] = [a / b][0];', 'h[0] = a / b; y[0] = h[0];'];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...types),
+        integer,
+        divisor,
+        fc.constantFrom(...forms),
+        (type, x, by, form) => {
+          const [a, b] = type === 'u32' ? [x >>> 0, by >>> 0] : [x, by];
+          const schema = { y: 'f64[]', h: 'u32[]', a: `constant ${type}`, b: `constant ${type}` } as const;
+          const made = kernel(schema, new Function(`return ({ y, h, a, b }) => { ${form} }`)());
+          const y = new Float64Array(1);
+          const launch = { grid: 1, block: 1, arguments: { y, h: new Uint32Array(1), a, b } };
+          const most = type === 'u32' ? 2 ** 32 : 2 ** 31;
+          if (!Number.isInteger(a / b) || a / b >= most) {
+            expect(() => runKernel(interpreter('eager'), made, launch)).toThrow("'/' divides two integers");
+            return;
+          }
+          const { arguments: results } = runEverywhere(made, launch, {
+            native: isForCompiler(`${a} / ${b}`),
+          });
+          const stored = form.startsWith('h') ? (a / b) >>> 0 : a / b;
+          expect((results.y as Float64Array)[0]).toBe(stored + 0);
+        },
+      ),
+      randomRuns(atLength ? 100 : 20),
+    );
+  },
+  randomLimit(100),
+);

@@ -78,7 +78,7 @@ describe('random programs', () => {
           const way = wayOf(executable);
           ways.set(way, (ways.get(way) ?? 0) + 1);
         }),
-        randomRuns(nativeTargets.includes(target) ? 15 : atLength ? 100 : 50),
+        randomRuns(nativeTargets.includes(target) ? 6 : atLength ? 100 : 50),
       );
       // Each way of WebAssembly really ran; few programs are compiled by the system's compiler.
       const least = nativeTargets.includes(target) ? 0 : 5;
@@ -89,7 +89,7 @@ describe('random programs', () => {
 });
 
 describe('random programs that may fail', () => {
-  test.each(targets)('$name fails where the oracle does', (target) => {
+  const fails = (target: Target) => {
     let failed = 0;
     fc.assert(
       fc.property(tapes(400), (tape) => {
@@ -99,10 +99,11 @@ describe('random programs that may fail', () => {
         expect(actual, printProgram(random.program)).toEqual(expected);
         if (expected !== null) failed += 1;
       }),
-      randomRuns(nativeTargets.includes(target) ? 15 : atLength ? 60 : 30),
+      randomRuns(nativeTargets.includes(target) ? 6 : atLength ? 60 : 30),
     );
     expect(failed).toBeGreaterThan(10);
-  });
+  };
+  test.each(targets)('$name fails where the oracle does', fails, randomLimit(60));
 });
 
 /** What does not depend on which of a block's threads comes first. */

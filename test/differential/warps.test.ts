@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import { interpreted, threadsOf } from '../support/lowered.ts';
+import { isForCompiler } from '../support/native.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { outcomeOf } from '../warps/support.ts';
@@ -29,7 +30,7 @@ test.each([64, 32, 40])(
         const random = kernel({ out: 'i32[]', x: 'readonly i32[]' }, body);
         const x = Int32Array.from({ length: 64 }, (_, i) => (i * 2_654_435_761) | 0);
         const launch = { grid: 1, block, arguments: { out: new Int32Array(64), x } };
-        const outcome = outcomeOf(random, launch);
+        const outcome = outcomeOf(random, launch, { native: isForCompiler(text) });
         seen[outcome.mode] += 1;
         if (outcome.fault !== null) {
           seen.faults += 1;

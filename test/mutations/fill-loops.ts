@@ -4,6 +4,7 @@
 import { mutationsOf } from './mutation.ts';
 
 const loops = [
+  'test/core/fill-loops.test.ts',
   'test/cuda/rotate.test.ts',
   'test/cuda/lockstep.test.ts',
   'test/core/ordering.test.ts',
@@ -48,6 +49,8 @@ export const mutations = [
       from: 'return capacities.length > 0 ? ',
       to: 'return bounds.length > 0 || capacities.length > 0 ? ',
       why: 'an inner loop of several rounds runs once a turn',
+      equivalent:
+        'its counter grows alone and its bounds stay, so that what ended the inner loop once ends it at once ever after',
     },
   ]),
   ...mutationsOf('src/targets/legalise/lockstep.ts', loops, [
@@ -80,6 +83,8 @@ export const mutations = [
       from: 'if (isFloat(program.variables[used]!.type)) return null;',
       to: '',
       why: 'a float counts no further than its digits',
+      equivalent:
+        'a loop whose counter does not count exactly never ends, and one that counts exactly is as one of integers',
     },
     {
       name: 'a batch is fetched late though its source is written',
@@ -98,6 +103,8 @@ export const mutations = [
       from: 'onlyCopiesMeet() &&',
       to: '',
       why: 'what threads store is read by others before it is there',
+      equivalent:
+        'what one thread does for all gets the barrier that it lacks (calm.ts), which golden files count',
     },
   ]),
   ...mutationsOf('src/targets/legalise/unroll.ts', loops, [
@@ -119,19 +126,14 @@ export const mutations = [
       to: ' || jumps) return loop;',
       why: 'a turn that has to run without a test is tested',
       tests: ['test/cuda/golden.test.ts', ...loops],
+      equivalent: 'each body but the last is followed by the update and the test, as in the loop',
     },
     {
       name: 'a loop with jumps is repeated',
       from: ' || jumps || !loop.testFirst) return loop;',
       to: ' || !loop.testFirst) return loop;',
       why: '`continue` leaves out the other bodies of a round',
-    },
-    {
-      name: 'a round of any number of bodies',
-      from: 'n <= mostBodies && (n & (n - 1)) === 0);',
-      to: 'n <= mostBodies);',
-      why: 'a number of stages that is no power of two needs as many bodies, which nothing then knows the remainders of',
-      tests: ['test/cuda/golden.test.ts', ...loops],
+      equivalent: 'what continues goes on with the update and the next round, whose bodies are alike',
     },
   ]),
   ...mutationsOf('src/targets/legalise/prefetch.ts', loops, [
@@ -155,6 +157,8 @@ export const mutations = [
       from: 'note(afterBarrier, call, state.met >= size);',
       to: 'note(afterBarrier, call, state.met > 0);',
       why: 'the first thread copies for a barrier while another tile still stores',
+      equivalent:
+        'a kernel in which it matters races: which thread of a group copies which element is not promised',
     },
   ]),
 ];

@@ -29,13 +29,14 @@ function run(target: Parameters<typeof runKernel>[0], kernel: Kernel, launch: Ke
   return { arguments: copies, ...runKernel(target, kernel, { ...launch, arguments: copies }) };
 }
 
-/** The one outcome of all targets and schedules. */
-export function outcomeOf(kernel: Kernel, launch: KernelLaunch): Outcome {
+/** The one outcome of all targets and schedules; without the CPU's own instructions where `native` is false. */
+export function outcomeOf(kernel: Kernel, launch: KernelLaunch, { native = true } = {}): Outcome {
   const chosen = run(wasm, kernel, launch);
   const { executable } = chosen;
   if (executable.target !== 'wasm') throw new Error('not an executable of WebAssembly');
   const gpu = chosen.fault === null ? cudaTargets : [];
-  const others = [wasmStates, ...nativeTargets, ...deliveries.map((each) => interpreter(each)), ...gpu];
+  const compiled = native ? nativeTargets : [];
+  const others = [wasmStates, ...compiled, ...deliveries.map((each) => interpreter(each)), ...gpu];
   for (const target of others) {
     const other = run(target, kernel, launch);
     // Which thread of several at fault is found first depends on the schedule.
