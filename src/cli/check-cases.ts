@@ -5,6 +5,8 @@ import type { CheckCase } from '../checker/case.ts';
 import type { CheckLaunch } from '../checker/launch.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { type Kernel, nameAfterExport } from '../kernel/kernel.ts';
+import { parseSchema } from '../kernel/parameters.ts';
+import { vectorTypes } from '../kernel/types.ts';
 import type { Job } from '../overlap/job.ts';
 import { jobsOf } from '../overlap/sequence.ts';
 import { checkSettings } from '../overlap/settings.ts';
@@ -52,13 +54,13 @@ export function casesOf(
   const all = [...declared, ...chunks];
   const unchecked = [...kernels].filter(([, one]) => !covered.has(one)).map(([name]) => name);
   if (kernel === undefined) {
-    if (all.length === 0) throw nothingToCheck(module, unchecked);
+    if (all.length === 0) throw nothingToCheck(module, unchecked, kernels);
     return { cases: all, unchecked };
   }
   const isMeant = (one: Kernel) => one.name === kernel || kernels.get(kernel) === one;
   const cases = all.filter((one) => isMeant(one.kernel) || one.name === kernel);
   if (cases.length > 0) return { cases, unchecked: [] };
-  if (unchecked.includes(kernel)) throw nothingToCheck(module, [kernel]);
+  if (unchecked.includes(kernel)) throw nothingToCheck(module, [kernel], kernels);
   const names = [...new Set([...kernels.keys(), ...all.map((one) => one.kernel.name)])];
   throw usageError(`${module.name} has no kernel \`${kernel}\``, `its kernels are ${listNames(names)}`);
 }
@@ -84,12 +86,35 @@ function chunkCase(name: string, job: Job, set: Settings): NamedCase {
   return { name: `a chunk of ${name}`, kernel, launch, options: {} };
 }
 
-function nothingToCheck(module: LoadedModule, kernels: readonly string[]): WarpstageError {
+function nothingToCheck(
+  module: LoadedModule,
+  kernels: readonly string[],
+  known: ReadonlyMap<string, Kernel>,
+): WarpstageError {
   const [first = 'myKernel'] = kernels;
+  const kernel = known.get(first);
   const has = kernels.length === 0 ? 'no job and no kernel' : `no launch of ${listNames(kernels)}`;
   return new WarpstageError({
     code: 'WS5001',
     message: `${module.name} declares nothing to check: ${has}`,
-    hint: `declare a small launch beside the kernel: \`export const checks = [checkCase(${first}, { grid: 2, block: 64, arguments: { … } })]\`, with checkCase of warpstage/check`,
+    hint: `declare a small launch beside the kernel: \`export const checks = [checkCase(${first}, { grid: 2, block: 64, arguments: ${kernel === undefined ? '{ … }' : argumentsText(kernel)} })]\`, with checkCase of warpstage/check`,
   });
+}
+
+/** The text of arguments that a small launch of a kernel could have. */
+function argumentsText({ schema }: Kernel): string {
+  const value = (type: string) => (type === 'bool' ? 'true' : /^[iu]64$/.test(type) ? '1n' : '1');
+  const given = parseSchema(schema).flatMap((one) => {
+    if (one.kind === 'array') {
+      const { dimensions } = one;
+      return `${one.name}: ${dimensions === undefined ? '{ length: 128 }' : `{ shape: [${new Array(dimensions).fill(8).join(', ')}] }`}`;
+    }
+    if (one.kind === 'scalar' || (one.kind === 'constant' && one.default === undefined))
+      return `${one.name}: ${value(one.type)}`;
+    if (one.kind !== 'vector') return [];
+    const { component, components } = vectorTypes[one.type];
+    const parts = ['x', 'y', 'z', 'w'].slice(0, components).map((part) => `${part}: ${value(component)}`);
+    return `${one.name}: { ${parts.join(', ')} }`;
+  });
+  return given.length === 0 ? '{}' : `{ ${given.join(', ')} }`;
 }

@@ -6,6 +6,7 @@
 import { basename, extname } from 'node:path';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { type Kernel, nameAfterExport } from '../kernel/kernel.ts';
+import { jobText } from '../overlap/no-job.ts';
 import { jobsOf } from '../overlap/sequence.ts';
 import type { NamedWork, Work } from './assign-files.ts';
 import { listNames, usageError } from './failure.ts';
@@ -110,10 +111,11 @@ function noJob(module: LoadedModule, kernels: ReadonlyMap<string, Kernel>): Warp
       : names.length > 0
         ? `only ${listNames(names)}`
         : 'nothing';
-  const kernel = [...kernels.keys()][0] ?? 'myKernel';
+  const [kernel] = kernels.values();
+  const example = 'job({ kernel: myKernel, inputs: { x: {} }, outputs: { y: {} } })';
   return new WarpstageError({
     code: 'WS5001',
     message: `${module.name} exports no job, ${has}`,
-    hint: `say what streams through a kernel: \`export const myJob = job({ kernel: ${kernel}, inputs: { x: {} }, outputs: { y: {} } })\``,
+    hint: `say what streams through a kernel: \`export const myJob = ${kernel === undefined ? example : jobText(kernel)}\``,
   });
 }

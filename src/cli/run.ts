@@ -267,7 +267,7 @@ function prepareRecording({ participants }: OpenDevices, stages: Extent3 | undef
     if (stages !== undefined && device.properties.kind !== 'cpu') {
       throw usageError(
         `--stages: ${name} does not record the stages of pipelines`,
-        'run on --device cpu, or see them under the checker: warpstage check --stages',
+        'run on --device cpu, or see them under the checker: warpstage check … --stages stages.html',
       );
     }
     device.recording = { times: 'cupti', ...(stages === undefined ? {} : { stages: { block: stages } }) };

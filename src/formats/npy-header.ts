@@ -11,6 +11,7 @@ import type { ElementType } from '../kernel/types.ts';
 import type { ByteReader } from './bytes.ts';
 import { type Dtype, dtypeBytes } from './dtype.ts';
 import { type PythonValue, parsePythonLiteral } from './python-literal.ts';
+import { pythonText } from './python-text.ts';
 
 /** What a header says. */
 export interface NpyHeader {
@@ -126,7 +127,7 @@ function parseHeader(name: string, text: string): Omit<NpyHeader, 'headerBytes' 
     throw problem(
       'WS5004',
       `${name} is stored column by column (fortran_order), and is read row by row`,
-      `save it row by row: numpy.save('${name}', numpy.ascontiguousarray(x))`,
+      `save it row by row: numpy.save(${pythonText(name)}, numpy.ascontiguousarray(x))`,
     );
   }
   return { dtype, shape, length, descr: String(descr) };
@@ -147,9 +148,17 @@ function shapeOf(name: string, value: PythonValue): readonly number[] {
   throw malformed(name, 'its shape is no tuple of whole numbers');
 }
 
+/** Of a list of fields, each a tuple that begins with its name, or with a title and the name. */
+function firstField(descr: PythonValue): string {
+  const [first] = Array.isArray(descr) ? (descr as readonly PythonValue[]) : [];
+  const [named] = Array.isArray(first) ? (first as readonly PythonValue[]) : [];
+  const name = Array.isArray(named) ? (named as readonly PythonValue[])[1] : named;
+  return typeof name === 'string' && name !== '' ? name : 'field';
+}
+
 function parseDescr(name: string, descr: PythonValue): Dtype {
   if (typeof descr !== 'string') {
-    const hint = "save one field: numpy.save('x.npy', x['field'])";
+    const hint = `save one field: numpy.save(${pythonText(name)}, x[${pythonText(firstField(descr))}])`;
     throw problem('WS5004', `${name} holds records of several fields; elements of one type are read`, hint);
   }
   const order = /^[<>|=]/.exec(descr)?.[0];
@@ -157,7 +166,7 @@ function parseDescr(name: string, descr: PythonValue): Dtype {
   const dtype = dtypes.get(code);
   if (dtype === undefined) {
     const known = [...dtypes.keys()].join(' ');
-    const hint = "convert it first: numpy.save('x.npy', x.astype('<f4'))";
+    const hint = `convert it first: numpy.save(${pythonText(name)}, x.astype('<f4'))`;
     throw problem(
       'WS5004',
       `${name} has elements of type ${inWords(descr)}; the types that are read are ${known}`,
@@ -168,7 +177,7 @@ function parseDescr(name: string, descr: PythonValue): Dtype {
     throw problem(
       'WS5004',
       `${name} has big-endian elements ('${descr}'), and little-endian ones are read`,
-      `save it little-endian: numpy.save('${name}', x.astype('<${code}'))`,
+      `save it little-endian: numpy.save(${pythonText(name)}, x.astype('<${code}'))`,
     );
   }
   return dtype;

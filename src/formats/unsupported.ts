@@ -4,6 +4,7 @@
 // of these endings or beginnings comes first.
 
 import { basename, extname } from 'node:path';
+import { pythonText } from './python-text.ts';
 
 /** A kind of file that is not read. */
 export interface Unsupported {
@@ -33,9 +34,10 @@ export function unsupportedBeginning(beginning: Uint8Array): Unsupported | undef
   );
 }
 
-/** A line of Python that saves an array as .npy. `%` stands for the file's name. */
+/** A line of Python that saves an array as .npy. `'%'` stands for the file's name. */
 function saved(array: string): Unsupported['hint'] {
-  return (name) => `save it as .npy: numpy.save('${stem(name)}.npy', ${array.replaceAll('%', name)})`;
+  return (name) =>
+    `save it as .npy: numpy.save(${pythonText(`${stem(name)}.npy`)}, ${array.replaceAll("'%'", () => pythonText(name))})`;
 }
 
 /** A command that unpacks a file. */
@@ -69,25 +71,28 @@ const kinds: readonly Unsupported[] = [
     what: 'a spreadsheet',
     endings: ['.xls', '.xlsx', '.ods'],
     begins: ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'],
-    hint: (name) => `save it as Parquet: pandas.read_excel('${name}').to_parquet('${stem(name)}.parquet')`,
+    hint: (name) =>
+      `save it as Parquet: pandas.read_excel(${pythonText(name)}).to_parquet(${pythonText(`${stem(name)}.parquet`)})`,
   },
   {
     what: 'a Feather file of version 1',
     endings: [],
     begins: ['FEA1'],
     hint: (name) =>
-      `write it anew: pyarrow.feather.write_feather(pyarrow.feather.read_table('${name}'), '${stem(name)}.arrow')`,
+      `write it anew: pyarrow.feather.write_feather(pyarrow.feather.read_table(${pythonText(name)}), ${pythonText(`${stem(name)}.arrow`)})`,
   },
   {
     what: 'an ORC file',
     endings: ['.orc'],
-    hint: (name) => `save it as Parquet: pandas.read_orc('${name}').to_parquet('${stem(name)}.parquet')`,
+    hint: (name) =>
+      `save it as Parquet: pandas.read_orc(${pythonText(name)}).to_parquet(${pythonText(`${stem(name)}.parquet`)})`,
   },
   {
     what: 'an Avro file',
     endings: ['.avro'],
     begins: ['Obj\x01'],
-    hint: (name) => `save it as Parquet: polars.read_avro('${name}').write_parquet('${stem(name)}.parquet')`,
+    hint: (name) =>
+      `save it as Parquet: polars.read_avro(${pythonText(name)}).write_parquet(${pythonText(`${stem(name)}.parquet`)})`,
   },
   {
     what: 'a sound file',

@@ -338,10 +338,11 @@ class DefinitionCheck {
       );
     } else if (isVectorType(element)) {
       const { component, components } = vectorTypes[element];
+      const hasRows = role === 'inputs' || role === 'outputs';
       this.#wrong(
         field,
         `is an array of ${element}, and jobs stream arrays of numbers`,
-        `declare it as ${name}: '${component}[]' in the schema, with rows of width ${components}`,
+        `declare it as ${name}: '${parameter.readonly ? 'readonly ' : ''}${component}[]' in the schema${hasRows ? `, and its rows in the job as ${name}: { width: ${components} }` : ''}`,
       );
     } else if (role === 'accumulators' && (element === 'f16' || element === 'bf16')) {
       this.#wrong(field, `is an array of ${element}, which is too coarse to accumulate in`, 'let it be f32');

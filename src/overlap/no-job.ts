@@ -11,15 +11,15 @@ export function noJob(called: 'run' | 'plan', given: unknown): Error {
   const words = kind === 'kernel' ? 'a kernel' : given instanceof Promise ? 'a promise' : inWords(given);
   const hint =
     kind === 'kernel'
-      ? `say what its parameters are: ${called}(${jobOf(given as Kernel)}, { … })`
+      ? `say what its parameters are: ${called}(${jobText(given as Kernel)}, { … })`
       : given instanceof Promise
         ? `wait for it: ${called}(await job, { … })`
         : 'make one with job({ kernel, inputs: { x: {} }, outputs: { y: {} } }), or with map() or reduce()';
   return problem('WS5007', `${called} takes a job, and was given ${words}`, hint);
 }
 
-/** A job of a kernel, as its schema suggests: what it only reads comes in, what it may write goes out. */
-function jobOf({ name, schema }: Kernel): string {
+/** The text of a job of a kernel, as its schema suggests: what it only reads comes in, what it may write goes out. */
+export function jobText({ name, schema }: Kernel): string {
   const parameters = parseSchema(schema);
   const part = (role: string, entries: readonly string[]) =>
     entries.length === 0 ? [] : [`${role}: { ${entries.join(', ')} }`];

@@ -1,6 +1,7 @@
 // Several jobs one after the other over the same input, where one pass's value sets the next.
 
 import { type Issue, WarpstageError } from '../diagnostics/error.ts';
+import { inWords } from '../runtime/arguments.ts';
 import type { Job, OutputArrays, SettingValue } from './job.ts';
 
 /** A pass whose settings come from the value of the pass before it. */
@@ -39,17 +40,38 @@ export function sequence<V, W, X, O extends OutputArrays>(
   passes: readonly [Job<V>, FollowingPass<V, W>, FollowingPass<W, X, O>],
 ): Sequence<X, O>;
 export function sequence(passes: readonly [Job, ...FollowingPass[]]): Sequence {
+  const issue = listIssue(passes) ?? passes.map(passIssue).find(Boolean);
+  if (issue) throw new WarpstageError(issue, { caller: sequence });
   const [first, ...following] = passes;
   const jobs = [first, ...following.map((pass) => pass.job)];
-  const issue = jobs.map(notAJob).find(Boolean) ?? jobs.slice(0, -1).map(hasOutputs).find(Boolean);
-  if (issue) throw new WarpstageError(issue, { caller: sequence });
+  const output = jobs.slice(0, -1).map(hasOutputs).find(Boolean);
+  if (output) throw new WarpstageError(output, { caller: sequence });
   return Object.freeze({ kind: 'sequence', name: jobs.at(-1)!.name, first, following });
 }
 
-function notAJob(one: Job | undefined, position: number): Issue | undefined {
-  if (one?.kind === 'job') return undefined;
-  const message = `pass ${position + 1} of the sequence is no job`;
-  return { code: 'WS5007', message, hint: 'make it with job({ … })' };
+/** A caller without types may give something else. */
+function listIssue(passes: unknown): Issue | undefined {
+  if (Array.isArray(passes) && passes.length > 0) return undefined;
+  const message = `sequence takes a list of passes, and was given ${Array.isArray(passes) ? 'an empty one' : inWords(passes)}`;
+  return { code: 'WS5007', message, hint: `write sequence([job, ${laterPass}])` };
+}
+
+const laterPass = '{ job, settings: (value) => ({ … }) }';
+
+function passIssue(pass: unknown, position: number): Issue | undefined {
+  const isJob = (one: unknown) => (one as Job | null | undefined)?.kind === 'job';
+  const { job, settings } = (pass ?? {}) as Partial<FollowingPass>;
+  if (position === 0 ? isJob(pass) : isJob(job) && typeof settings === 'function') return undefined;
+  const wrong = (what: string, hint: string): Issue => ({
+    code: 'WS5007',
+    message: `pass ${position + 1} of the sequence ${what}`,
+    hint,
+  });
+  if (position === 0) return wrong('is no job', 'make it with job({ … })');
+  if (isJob(job) || isJob(pass)) {
+    return wrong('does not say its settings by the value of the pass before', `write ${laterPass}`);
+  }
+  return wrong('is no job', `make it with job({ … }), and write ${laterPass}`);
 }
 
 function hasOutputs({ name, definition }: Job, position: number): Issue | undefined {

@@ -93,7 +93,7 @@ export class Widths {
       throw problem(
         'WS5008',
         `setting '${width}', the elements of a row, must be given: ${source} does not say it`,
-        `pass it, for example --set ${width}=128`,
+        `pass it, for example settings: { ${width}: 128 } (--set ${width}=128)`,
       );
     }
     if (!(typeof result === 'number' && Number.isSafeInteger(result) && result > 0)) {

@@ -128,8 +128,8 @@ class Worker {
       return pieces === undefined ? { deal, names } : { deal, names, compute, pieces };
     } catch (error) {
       if (!(error instanceof WarpstageError) || this.#options.signal.aborted) throw error;
-      const { message } = error.issues[0]!;
-      say(`${deal.module}: refused. ${message}`);
+      const { message, hint } = error.issues[0]!;
+      say(`${deal.module}: refused. ${message}${hint === undefined ? '' : `\n  hint: ${hint}`}`);
       await this.#tell(names, { kind: 'refused', worker: name, message });
       return { deal, names };
     }

@@ -91,7 +91,7 @@ test('what cannot be kept is refused, with what would be enough', async () => {
   const argv = ['run', at('jobs.ts'), at('x.f32'), at('y.f32'), '--job', 'scaled'];
   const refused = await runHere(...argv, '--max-memory', '50MiB');
   expect(refused.stderr).toMatch(
-    /^WS5008: the run takes [\d,]+ MiB beside its chunks, and may take 50 MiB in all\n.*allow at least [\d,]+ MiB/,
+    /^WS5008: the run takes [\d,]+ MiB beside its chunks, and may take 50 MiB in all\n.*allow at least [\d,]+ MiB \(--max-memory\), or let it have fewer threads\n$/,
   );
   expect(refused.code).toBe(2);
   for (const wrong of ['much', '-1', '0', '3 lumps']) {
@@ -110,7 +110,7 @@ test('the next run has what the first one had, and a chunk that is asked for mus
   const { chunks, tooMuch, rows } = JSON.parse(stdout);
   for (const chunk of chunks) expect(chunk).toBeGreaterThan(chunks[0] / 4);
   expect(tooMuch).toMatch(
-    /WS5008: (there is memory for \d chunks of 4,194,304 rows under the limit, and 2 are to be|the run takes [\d,]+ MiB beside)/,
+    /WS5008: (there is memory for \d chunks of 4,194,304 rows under the limit, and 2 are to be in flight\n {2}hint: choose a smaller --chunk or --depth, leave them to be chosen, or raise --max-memory$|the run takes [\d,]+ MiB beside)/,
   );
   expect(rows).toBe(8 * MiB);
 });

@@ -121,7 +121,10 @@ describe('a terminal', () => {
       ['run', 'examples/affine.ts', join(root, 'LICENSE'), '-'],
       'the output goes to the terminal, and is no text',
     ],
-    [['emit', 'examples/affine.ts', '--target', 'wasm'], 'a WebAssembly module is not for a terminal'],
+    [
+      ['emit', 'examples/affine.ts', '--target', 'wasm'],
+      'write it to a file with -o, or see it with --target wat',
+    ],
   ])('is given no bytes: %j', async (argv, message) => {
     const [output, errors] = [terminalStream(), new PassThrough()];
     const code = await runCommandLine(argv, { input: new PassThrough(), output, errors });

@@ -259,7 +259,11 @@ describe.skipIf(!canFake || gpus > 0)('with a CUPTI of the tests’ own', () => 
     await using device = await open('cuda');
     expect(() => {
       device.recording = { stages: { block: 0 } };
-    }).toThrow('WS4007: recording: a GPU does not record the stages of pipelines');
+    }).toThrow(
+      "WS4007: recording: a GPU does not record the stages of pipelines\n  hint: record them on open('cpu'), or see them under the checker with traceStages()",
+    );
+    await using cpu = await open('cpu');
+    cpu.recording = { stages: { block: 0 } };
   });
 
   test.each([

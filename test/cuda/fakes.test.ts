@@ -411,7 +411,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       );
       await using cpu = await open('cpu');
       expect(() => cpu.defaultStream.launch(scale, one, { x, y, a: 2, n: 8 } as never)).toThrow(
-        'WS2005: launch of kernel `scale`: it is CUDA C++ that was compiled by another device (Fake GPU 0)',
+        'WS2005: launch of kernel `scale`: it is CUDA C++ that was compiled by another device (Fake GPU 0)\n  hint: compile it on the device that is to launch it: device.compile(source, { name, schema })',
       );
     });
 
@@ -422,8 +422,9 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       );
       expect(() => device.compile(source, { name: '', schema })).toThrow('WS4007: compile: `name` must name');
       expect(() => device.compile(3 as never, { name: 'a', schema })).toThrow(
-        'WS4007: compile: the source must be',
+        /^WS4007: compile: the source must be .*\n {2}hint: write for example device\.compile\(source, \{ name: 'scale', schema: \{ y: 'f32\[\]', a: 'f32' \} \}\)$/,
       );
+      device.compile(source, { name: 'scale', schema: { y: 'f32[]', a: 'f32' } });
       expect(() => device.compile(source, { name: 'a', schema: { y: 'float*' as never } })).toThrow('WS1010');
       await using cpu = await open('cpu');
       expect(() => cpu.compile(source, { name: 'scale', schema })).toThrow(

@@ -41,7 +41,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       fake.version(11040);
       const openFresh = await fresh();
       await expect(openFresh('cuda')).rejects.toThrow(
-        /^WS4003: the NVIDIA driver is too old: it supports CUDA 11\.4, and warpstage needs 12\.0\n {2}hint: install a newer/,
+        /^WS4003: the NVIDIA driver is too old: it supports CUDA 11\.4, and warpstage needs 12\.0\n {2}hint: install a newer NVIDIA driver \(525 or later\), or open\("cpu"\)$/,
       );
     });
 
@@ -69,9 +69,11 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
       );
       const y = device.alloc('i32', 4);
       expect(() => device.defaultStream.launch(step, one, { y })).toThrow(
-        /^WS4003: NVRTC was not found at WARPSTAGE_NVRTC=\/nowhere\/libnvrtc\.so\n {2}hint: install the CUDA toolkit or `pip install nvidia-cuda-nvrtc`/,
+        /^WS4003: NVRTC was not found at WARPSTAGE_NVRTC=\/nowhere\/libnvrtc\.so\n {2}hint: install the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or set WARPSTAGE_NVRTC to the path of libnvrtc$/,
       );
       process.env.WARPSTAGE_NVRTC = fake.path;
+      device.defaultStream.launch(step, one, { y });
+      await device.synchronize();
       process.env.WARPSTAGE_CACHE = join(fake.folder, 'cache');
     });
   });

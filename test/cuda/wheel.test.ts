@@ -57,7 +57,7 @@ describe.skipIf(!canFake || process.platform !== 'linux')('with a compiler of th
 
   test('without it, the error names it and says what to install', () => {
     expect(run()).toMatch(
-      /^WS4003 .*libnvrtc\.so\.13\) cannot compile without its library nvrtc-builtins.*pip install nvidia-cuda-nvrtc/s,
+      /^WS4003 .*libnvrtc\.so\.13\) cannot compile without its library nvrtc-builtins.*hint: install the CUDA toolkit or `pip install nvidia-cuda-nvrtc` again, or set WARPSTAGE_NVRTC to the libnvrtc of a folder that has both$/s,
     );
   });
 });

@@ -223,6 +223,31 @@ test.each([
   expect(() => registerFormat(format as unknown as Format)).toThrow(message);
 });
 
+test('one that its module does not export cannot be decoded in a thread', async () => {
+  const rows = 4_000_000;
+  const text = (exported: string) => `
+    ${exported} { name: 'test-apart', endings: ['.apart'], columns: true, open: async () => ({
+      arrays: [{ name: 'x', stored: 'ones', dtype: 'f64', shape: [${rows}], elements: () => ({
+        lengths: [${rows / 2}, ${rows / 2}],
+        decode: async () => new Float64Array(${rows / 2}).fill(1),
+      }) }],
+    }) };`;
+  const module = (exported: string) => `data:text/javascript,${encodeURIComponent(text(exported))}`;
+  const { apart } = (await import(module('export const apart ='))) as { readonly apart: Format };
+  const path = file('x.apart', Buffer.from('1'));
+  const read = async (exported: string) => {
+    registerFormat({ ...apart, module: module(exported) });
+    return (await readAll(path, 'f64', {}, 1000, 0)).values.length;
+  };
+  await expectFailure(
+    read('const apart ='),
+    'WS5004',
+    "exports no format 'test-apart'",
+    /^export what registerFormat is given from the format's `module`$/,
+  );
+  expect(await read('export const apart =')).toBe(rows);
+});
+
 test('a module registers one for the command line', async () => {
   const folder = new Folder();
   try {

@@ -81,7 +81,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     fake.reset();
     fake.devices(0);
     await expect(run(affine, { ...files, device: 'cuda:*' })).rejects.toThrow(
-      'WS4003: the NVIDIA driver sees no GPU',
+      'WS4003: the NVIDIA driver sees no GPU\n  hint: check with nvidia-smi, or open("cpu")',
     );
     fake.reset();
   });

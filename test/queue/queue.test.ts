@@ -217,7 +217,7 @@ describe.runIf(hasServer)('with a server', () => {
     const whole = await runHere(...line);
     expect(whole.code, whole.stderr).toBe(0);
     const refused = await runHere(...line, '--queue', server.url);
-    expect(refused.stderr).toContain('--journal sums');
+    expect(refused.stderr).toContain('say where they lie: --journal sums, for sums.….1-of-10\n');
     const values: object[] = [];
     for (const count of [1, 3]) {
       const running = runHere(...line, '--queue', server.url, '--pieces', '7', '--journal', at('sums'));
@@ -243,6 +243,18 @@ describe.runIf(hasServer)('with a server', () => {
     expect(namesIn(folder).sort()).toEqual(['sums.ts', 'x.f32']);
   });
 
+  test('pieces of another cut are gone on with, or are in the way', async () => {
+    const folder = temporaryDirectory();
+    const at = (name: string) => join(folder, name);
+    writeFileSync(at('x.npy'), npy(numbers(1000)));
+    const line = ['run', join(root, 'examples/fir.ts'), at('x.npy'), at('y.npy')];
+    expect((await runHere(...line, '--shard', '1/3')).code).toBe(0);
+    const other = await runHere(...line, '--queue', server.url, '--pieces', '2');
+    expect(other.stderr).toMatch(/\n {2}hint: go on with these: --pieces 3; or remove them\n$/);
+    const same = await runHere(...line, '--queue', server.url, '--pieces', '3', '--workers', '1');
+    expect(same.code, same.stderr).toBe(0);
+  });
+
   long('a worker refuses a module with another text, and files outside its folder', async () => {
     const folder = temporaryDirectory();
     const at = (name: string) => join(folder, name);
@@ -256,10 +268,13 @@ describe.runIf(hasServer)('with a server', () => {
     const worker = (within: string) => runHere('worker', server.url, '--within', within, '--idle', '0.5s');
     const elsewhere = await worker(temporaryDirectory());
     expect(elsewhere.stderr).toMatch(/refused\. \S+fir\.ts does not lie in /);
+    expect(elsewhere.stderr).toContain(
+      'start the worker in the folder that has the files, or name it with --within',
+    );
     writeFileSync(at('fir.ts'), `${module}// changed\n`);
     const other = await worker(folder);
     expect(other.stderr).toMatch(
-      /refused\. \S+fir\.ts is another here than where the run began\n0 pieces\n$/,
+      /refused\. \S+fir\.ts is another here than where the run began\n {2}hint: .*\n0 pieces\n$/,
     );
     expect(namesIn(folder).sort()).toEqual(['fir.ts', 'x.npy']);
     writeFileSync(at('fir.ts'), module);

@@ -90,8 +90,8 @@ describe.runIf(process.platform === 'linux')('in a process with 7 GiB of address
 
 test('an engine whose thread could not start says which limits there are', () => {
   const lost = lostThread('compute', 'Error: Worker initialization failure: EMFILE');
-  expect(lost.issues[0]!.hint).toContain(
-    'the process may have no more threads, files or memory: raise its limit',
+  expect(lost.issues[0]!.hint).toBe(
+    'the process may have no more threads, files or memory: raise its limit (ulimit -n, -u or -v), or open the device with fewer `threads`',
   );
   expect(lostThread('compute', 'it ended by itself').issues[0]!.hint).toContain('a new thread');
 });

@@ -278,6 +278,29 @@ describe('a cancellation', () => {
     );
   });
 
+  test('leaves room for few commands while it stops a kernel, and for all behind it', async () => {
+    const controller = new AbortController();
+    await runaway(controller.signal);
+    const y = device.alloc('i32', 1000);
+    const issue = () => {
+      for (let i = 0; i < 3000; i++) other.memsetAsync(y, 0);
+    };
+    // Behind the kernel they stay in flight, however slowly they are issued.
+    const event = device.createEvent();
+    stream.record(event);
+    other.waitEvent(event);
+    controller.abort();
+    const stopped = errorOf(stream.synchronize());
+    expect(issue).toThrow(
+      /^WS4007: 1024 commands are in flight while a kernel is being stopped, and there is no room for more\n {2}hint: await stream\.synchronize\(\) after a kernel was cancelled$/,
+    );
+    await stopped;
+    await errorOf(other.synchronize());
+    issue();
+    await other.synchronize();
+    y.free();
+  });
+
   test('gives back the memory of what it stopped', async () => {
     const controller = new AbortController();
     await runaway(controller.signal);

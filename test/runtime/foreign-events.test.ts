@@ -175,15 +175,19 @@ describe.each(pairs)('%s, waited for by %s', (firstKind, secondKind) => {
       to.memcpyAsync(typed, y);
       // Blocked, this thread would never let the function end.
       expect(() => other.memcpyAsync(z, typed)).toThrow(
-        'WS4007: memcpy host to device: the source is still to be filled',
+        /^WS4007: memcpy host to device: the source is still to be filled .*\n {2}hint: await the stream of that copy first, or copy from and to a page-locked array: device\.allocPinned\(…\)$/,
       );
+      const pinned = second.allocPinned('i32', 4);
+      to.memcpyAsync(pinned, y);
+      to.memcpyAsync(z, pinned);
       letGo();
       await to.synchronize();
-      other.memcpyAsync(z, typed);
-      const result = new Int32Array(4);
-      other.memcpyAsync(result, z);
+      const [w, result] = [second.alloc('i32', 4), new Int32Array(8)];
+      other.memcpyAsync(w, typed);
+      other.memcpyAsync(result.subarray(0, 4), z);
+      other.memcpyAsync(result.subarray(4), w);
       await other.synchronize();
-      expect([...result]).toEqual(new Array(4).fill(0x01010101));
+      expect([...result]).toEqual(new Array(8).fill(0x01010101));
     });
   });
 

@@ -9,7 +9,7 @@ import { devices } from '../support/devices.ts';
 import { closeGate } from './device-work.ts';
 
 const refused =
-  /^WS4010: memcpyAsync in stream \d+: the source is host memory that a copy in stream \d+ has still to fill, and nothing orders the two/;
+  /^WS4010: memcpyAsync in stream \d+: the source is host memory that a copy in stream \d+ has still to fill, and nothing orders the two\n {2}hint: wait for that copy first: by `await other\.synchronize\(\)`, or with `other\.record\(event\); stream\.waitEvent\(event\);` where `other` is its stream$/;
 
 const side = 8;
 const length = side * side;
