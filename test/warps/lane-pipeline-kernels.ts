@@ -206,6 +206,26 @@ export const withoutLast = kernel({ out: 'i32[]', makes: 'constant bool' }, ({ o
   out[t] = shared[next]!;
 });
 
+/** The last lane of each group returns between two barriers that the others make. */
+export const againWithoutLast = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
+  const t = cuda.threadIdx.x;
+  const group = cuda.binaryPartition(cuda.tiledPartition(cuda.thisThreadBlock(), 32), t % 2 === 0);
+  const shared = cuda.sharedArray('i32', 64);
+  const others = group.size() - 1;
+  const next = group.shfl(t, (group.threadRank() + 1) % others);
+  let sum = 0;
+  for (let turn = 0; turn < 2; ++turn) {
+    const isLast = group.threadRank() === others;
+    if (turn === 1 && isLast) return;
+    const barrier = cuda.barrier(group, turn === 0 ? others + 1 : others);
+    shared[t] = 7 * t + turn;
+    barrier.wait(barrier.arrive());
+    sum = 3 * sum + shared[next]!;
+    barrier.wait(barrier.arrive());
+  }
+  out[t] = sum;
+});
+
 /** Each lane says how many of its group are producers. */
 export const counted = kernel({ out: 'i32[]', producers: 'readonly i32[]' }, ({ out, producers }, cuda) => {
   const t = cuda.threadIdx.x;

@@ -138,6 +138,16 @@ test.each([false, true])(
   },
 );
 
+test('a lane that returned between two barriers is not waited for at the second', () => {
+  const given = { grid: 1, block: 64, arguments: { out: new Int32Array(64).fill(-1) } };
+  const right = Array.from({ length: 64 }, (_, t) => {
+    const rank = (t & 31) >> 1;
+    const next = t - 2 * rank + 2 * ((rank + 1) % 15);
+    return rank === 15 ? -1 : 3 * (7 * next) + 7 * next + 1;
+  });
+  expect(outputOf(kernels.againWithoutLast, given, 'states')).toEqual(right);
+});
+
 test.each<[string, (t: number) => number, string]>([
   ['differ', (t) => (t === 5 ? 3 : 4), 'the threads make `pipe` with different counts of producers: 3, 4'],
   ['are none', () => 0, '`pipe` has 0 producers among 16 threads'],

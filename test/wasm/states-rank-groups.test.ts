@@ -90,6 +90,22 @@ describe('which threads are rank groups', () => {
     }
   });
 
+  test('0 and -0 are two values', () => {
+    const p = new ProgramBuilder('zeros', 8);
+    const y = p.array('y', 'f32');
+    const rank = p.builtin('threadRank');
+    const odd = compare('equal', binary('and', rank, p.index(1)), p.index(1));
+    const zero = conditional(odd, constant('f32', -0), constant('f32', 0));
+    const own = [sync(), store(y, rank, binary('divide', constant('f32', 1), zero))];
+    const program = p.build([when(compare('less', rank, p.index(4)), own, [sync()])]);
+    const { arguments: arrays } = expectStates(
+      program,
+      { grid: 1, arguments: { y: new Float32Array(8) } },
+      wasm,
+    );
+    expect([...(arrays.y as Float32Array)].slice(0, 4)).toEqual([Infinity, -Infinity, Infinity, -Infinity]);
+  });
+
   test('of a rank group’s program there is left what it does', () => {
     const program = prepare(stagingSpecialized(), 'counted');
     const [even, odd] = rankGroupsOf(program).map((rankGroup) => printProgram(programOf(program, rankGroup)));
