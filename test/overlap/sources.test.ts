@@ -147,7 +147,7 @@ describe('.npy files', () => {
       { header: "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,), }", shape: [3] },
       'WS5004',
       'several fields',
-      "x['field']",
+      "x['a']",
     ],
     [
       { header: '{}', shape: [3] },
