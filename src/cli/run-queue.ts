@@ -11,6 +11,7 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import { packageVersion } from '../diagnostics/package-version.ts';
 import { problem, unreadable } from '../diagnostics/problem.ts';
 import { placeOf } from '../files/place.ts';
+import { isUrl } from '../formats/url.ts';
 import type { Job } from '../overlap/job.ts';
 import type { RunOptions } from '../overlap/options.ts';
 import { jobsOf } from '../overlap/sequence.ts';
@@ -227,7 +228,7 @@ function chunkOf(journal: string | undefined, { chunk }: QueueRunOptions): numbe
 }
 
 function absolute({ file, ...about }: DealtFile): DealtFile {
-  return { file: file === '-' ? file : resolve(file), ...about };
+  return { file: file === '-' || isUrl(file) ? file : resolve(file), ...about };
 }
 
 function absoluteInput(input: DealtInput): DealtInput {

@@ -5,6 +5,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { unreadable } from '../diagnostics/problem.ts';
 import { PipePieces } from './pipe-pieces.ts';
 import { StreamBytes } from './stream-bytes.ts';
+import { isUrl } from './url.ts';
 
 /** A place in an open file: its descriptor, and bytes from its beginning. */
 export interface FilePlace {
@@ -48,8 +49,15 @@ function standardInput(): AsyncIterable<Uint8Array> {
   return about.isFIFO() || about.isSocket() ? new PipePieces(0) : process.stdin;
 }
 
-/** Opens a file, or a device or pipe that has a path. `'-'` is standard input. */
-export async function openBytes(path: string): Promise<OpenBytes> {
+/**
+ * Opens a file, a URL, or a device or pipe that has a path. `'-'` is standard input. `opened` receives what ends the wait
+ * for a server.
+ */
+export async function openBytes(
+  path: string,
+  opened: (one: { close(): Promise<void> }) => void = () => {},
+): Promise<OpenBytes> {
+  if (isUrl(path)) return (await import('./http-bytes.ts')).openUrl(path, opened);
   if (path === '-') return new StreamBytes('standard input', standardInput()).begin();
   try {
     const about = await stat(path);

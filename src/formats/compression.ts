@@ -13,6 +13,7 @@ import { problem } from '../diagnostics/problem.ts';
 import type { ByteReader, OpenBytes } from './bytes.ts';
 import type { Contents, Encoding, Format, OpenRequest, OutputDescription } from './format.ts';
 import { StreamBytes } from './stream-bytes.ts';
+import { pathInName } from './url.ts';
 
 /** A way in which files are compressed. */
 export interface Compression {
@@ -55,10 +56,11 @@ const gzipped = promisify<Uint8Array, Uint8Array>(zlib.gzip);
 
 /** How a file is compressed by its name, and the name without that ending. */
 export function compressionOfName(file: string): { compression: Compression; inner: string } | undefined {
-  const lower = file.toLowerCase();
+  const path = pathInName(file);
+  const lower = path.toLowerCase();
   for (const compression of compressions) {
     const ending = compression.endings.find((one) => lower.endsWith(one));
-    if (ending !== undefined) return { compression, inner: file.slice(0, -ending.length) };
+    if (ending !== undefined) return { compression, inner: path.slice(0, -ending.length) };
   }
   return undefined;
 }

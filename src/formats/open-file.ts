@@ -7,7 +7,7 @@
 import { count } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { problem } from '../diagnostics/problem.ts';
-import { FileBytes, type OpenBytes, openBytes } from './bytes.ts';
+import { type OpenBytes, openBytes } from './bytes.ts';
 import { compressedFormat, compressionOfBeginning, unpackedBeginning } from './compression.ts';
 import type { Dtype } from './dtype.ts';
 import { ElementSource } from './element-source.ts';
@@ -16,6 +16,7 @@ import { endingsOf, formatNamed, formatOfBeginning, formatOfFile, formatOfName }
 import type { Wanted } from './source.ts';
 import { hasNulls, UnitSource } from './unit-source.ts';
 import { type Unsupported, unsupportedBeginning, unsupportedName } from './unsupported.ts';
+import { isUrl, shownUrl } from './url.ts';
 
 /** A file as it was given. */
 export interface FileRequest {
@@ -53,7 +54,7 @@ export async function openFile(
 ): Promise<OpenedFile> {
   const { file, dtype } = request;
   const said = request.format === undefined ? undefined : formatOfFile(request.format, file);
-  const bytes = await openBytes(file);
+  const bytes = await openBytes(file, opened);
   opened(bytes);
   const format = said ?? (await formatOf(bytes, file));
   const contents = await openContents(format, bytes, { dtype: dtype ?? needed });
@@ -68,7 +69,7 @@ export async function openContents(format: Format, bytes: OpenBytes, about: Open
     const message = `${bytes.name} is of the format '${format.name}', which is written and not read`;
     throw problem('WS5004', message, `files that are read end in ${endingsOf('open').join(' ')}`);
   }
-  if (format.seeks !== undefined && !(bytes instanceof FileBytes)) {
+  if (format.seeks !== undefined && bytes.readAt === undefined) {
     const message = `a file of the format '${format.name}' cannot be read from ${bytes.name}, because ${format.seeks}`;
     throw problem('WS5004', message, 'save it to a file first');
   }
@@ -89,7 +90,7 @@ export async function sourceOf(
   wanted: Wanted,
 ): Promise<ElementSource | UnitSource> {
   const array = arrayOf(file, format, arrays, wanted);
-  const name = array.name === undefined ? nameOf(file) : `column '${array.name}' of ${file}`;
+  const name = array.name === undefined ? nameOf(file) : `column '${array.name}' of ${nameOf(file)}`;
   const { dtype, nulls = 0 } = array;
   if (dtype === undefined) {
     throw problem(
@@ -119,6 +120,7 @@ async function elementsOf(name: string, array: StoredArray, { element, convert }
 
 /** What a path is called in messages. */
 function nameOf(file: string): string {
+  if (isUrl(file)) return shownUrl(file);
   return file === '-' ? 'standard input' : file;
 }
 
@@ -135,7 +137,7 @@ function arrayOf(
   const names = arrays.map(({ name }) => name).join(', ');
   throw problem(
     'WS5005',
-    `${file} has no column '${column}'`,
+    `${nameOf(file)} has no column '${column}'`,
     arrays.length === 0
       ? `it is a file of the format '${format.name}' that holds nothing`
       : `its columns are ${names}; choose one with --column (column in the job)`,
@@ -160,7 +162,8 @@ async function formatOf(bytes: OpenBytes, file: string): Promise<Format> {
   const within = await compressedBeginning(beginning);
   if (within !== undefined) return within;
   if (unsupported !== undefined) throw refused(bytes.name, unsupported, 'by how it begins');
-  if (bytes.size !== undefined) throw unknown(bytes.name);
+  // A URL has a name, also where only its end tells how long it is.
+  if (bytes.size !== undefined || isUrl(file)) throw unknown(bytes.name);
   if (isText(beginning)) throw text(bytes.name);
   return formatNamed('raw');
 }

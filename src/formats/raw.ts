@@ -9,6 +9,7 @@ import type { OpenBytes } from './bytes.ts';
 import { type Dtype, dtypeBytes, isDtype } from './dtype.ts';
 import { notWhole } from './element-source.ts';
 import type { Contents, Format, OpenRequest, OutputDescription } from './format.ts';
+import { pathInName } from './url.ts';
 
 /** Bare elements. */
 export const raw: Format = {
@@ -46,7 +47,7 @@ async function open(file: OpenBytes, { dtype, name: called }: OpenRequest): Prom
 
 /** The type that an ending names: `x.f32`. */
 function typeOfName(file: string): Dtype | undefined {
-  const ending = /\.([a-z]+[0-9]*)$/i.exec(file)?.[1]?.toLowerCase();
+  const ending = /\.([a-z]+[0-9]*)$/i.exec(pathInName(file))?.[1]?.toLowerCase();
   return ending !== undefined && isDtype(ending) ? ending : undefined;
 }
 

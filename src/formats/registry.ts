@@ -15,6 +15,7 @@ import { parquet } from './parquet.ts';
 import { png } from './png.ts';
 import { raw } from './raw.ts';
 import { tiff } from './tiff.ts';
+import { pathInName } from './url.ts';
 import { wav } from './wav.ts';
 
 const key = Symbol.for('warpstage.formats');
@@ -73,7 +74,7 @@ export function formatOfName(file: string): Format | undefined {
 }
 
 function formatOfEnding(file: string): Format | undefined {
-  const name = file.toLowerCase();
+  const name = pathInName(file).toLowerCase();
   let best: Format | undefined;
   let longest = 0;
   for (const format of formats.values()) {

@@ -5,6 +5,7 @@
 
 import { basename, extname } from 'node:path';
 import { pythonText } from './python-text.ts';
+import { pathInName } from './url.ts';
 
 /** A kind of file that is not read. */
 export interface Unsupported {
@@ -19,7 +20,7 @@ export interface Unsupported {
 
 /** The kind that a file's name tells. */
 export function unsupportedName(file: string): Unsupported | undefined {
-  const ending = extname(file).toLowerCase();
+  const ending = extname(pathInName(file)).toLowerCase();
   return ending === '' ? undefined : kinds.find(({ endings }) => endings.includes(ending));
 }
 

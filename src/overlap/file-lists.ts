@@ -5,6 +5,7 @@
 import { lstat } from 'node:fs/promises';
 import { isAbsolute, sep } from 'node:path';
 import { problem } from '../diagnostics/problem.ts';
+import { isUrl } from '../formats/url.ts';
 import { filesOf } from './input-data.ts';
 import type { InputData, InputFile } from './options.ts';
 
@@ -34,7 +35,7 @@ function isPattern(path: string): boolean {
 
 /** The files that a name stands for, in their order. Throws WS5003 where it is a pattern that none fits. */
 async function filesNamed(path: string): Promise<readonly string[]> {
-  if (path === '-' || !isPattern(path) || (await isThere(path))) return [path];
+  if (path === '-' || isUrl(path) || !isPattern(path) || (await isThere(path))) return [path];
   const { glob } = await import('tinyglobby');
   const pattern = sep === '\\' ? path.replaceAll(sep, '/') : path;
   // A name that begins with an exclamation mark excludes nothing here.

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { problem } from '../diagnostics/problem.ts';
 import { FileStamps } from '../files/stamps.ts';
 import { type Content, contentOf } from '../files/sum-of-file.ts';
+import { isUrl, shownUrl } from '../formats/url.ts';
 import { knownModel } from '../runtime/model/known.ts';
 import { openDevices } from './devices.ts';
 import { expandInputs } from './file-lists.ts';
@@ -55,6 +56,13 @@ async function contentsOf(
 ): Promise<ReadonlyMap<string, Content>> {
   const contents = new Map<string, Content>();
   for (const path of new Set(paths)) {
+    if (isUrl(path)) {
+      throw problem(
+        'WS5005',
+        `${shownUrl(path)} has no checksum: that of an input is taken when it is read once more`,
+        'save it to a file first, or run it without --checksum',
+      );
+    }
     const content = path === '-' ? undefined : await contentOf(path, signal);
     if (content !== undefined) contents.set(path, content);
   }

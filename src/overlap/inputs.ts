@@ -1,5 +1,6 @@
 // The input data of a run in Node: files as well as what is in memory.
 
+import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { problem } from '../diagnostics/problem.ts';
 import { type OpenedFile, openFile, sourceOf } from '../formats/open-file.ts';
@@ -7,6 +8,7 @@ import { formatOfFile, formatOfName } from '../formats/registry.ts';
 import type { Source, Wanted } from '../formats/source.ts';
 import { inThread } from '../formats/threaded-source.ts';
 import { UnitSource } from '../formats/unit-source.ts';
+import { isUrl, shownUrl } from '../formats/url.ts';
 import { type CopyBytes, copyHere } from './copy-here.ts';
 import { filesOf, isPinned, openGiven, rawType } from './input-data.ts';
 import { type ListedFile, ListSource } from './list-source.ts';
@@ -51,7 +53,8 @@ export class OpenInputs implements Inputs {
     const source = await sourceOf(file, format, contents, wanted);
     const isLong =
       source instanceof UnitSource && (source.length ?? (bytes.size ?? 0) / bytesOfRow) >= rowsForThread;
-    if (!isLong || format.module === undefined) return source;
+    // A thread would open it once more, and another version may be there then.
+    if (!isLong || format.module === undefined || isUrl(file)) return source;
     const task = { format: format.name, path: file, dtype: request.dtype, wanted };
     const threaded = inThread(source, task, format.module, this.#patience);
     if (threaded === undefined) return source;
@@ -106,7 +109,7 @@ async function lookAt(request: InputFile, wanted: Wanted): Promise<ListedFile> {
   const toClose: { close(): Promise<void> }[] = [];
   try {
     const about = await stat(request.file).catch(() => undefined);
-    if (request.file === '-' || about?.isFile() === false) throw notListed(request.file);
+    if (!isTwice(request.file, about)) throw notListed(request.file);
     const opened = await openFile(request, rawType(wanted), (one) => toClose.unshift(one));
     const source: Source = await sourceOf(opened.file, opened.format, opened.contents, wanted);
     const { dtype, shape, length, rate, decodingBytes = 0 } = source;
@@ -119,9 +122,14 @@ async function lookAt(request: InputFile, wanted: Wanted): Promise<ListedFile> {
 function notListed(file: string): Error {
   return problem(
     'WS5005',
-    `${file === '-' ? 'standard input' : file} is no regular file, and cannot be one of a list`,
+    `${file === '-' ? 'standard input' : isUrl(file) ? shownUrl(file) : file} is no regular file, and cannot be one of a list`,
     'save it to a file first, or give the others through the same pipe',
   );
+}
+
+/** Whether a name is that of a file which is there a second time. A server may have another version then. */
+function isTwice(file: string, about: Stats | undefined): boolean {
+  return file !== '-' && !isUrl(file) && about?.isFile() !== false;
 }
 
 /** Whether data can be read a second time. What is not there is found missing later. */
@@ -129,7 +137,7 @@ export async function isRepeatable(data: InputData): Promise<boolean> {
   if (ArrayBuffer.isView(data) || isPinned(data)) return true;
   for (const { file } of filesOf(data) ?? [{ file: '-' }]) {
     const about = file === '-' ? undefined : await stat(file).catch(() => undefined);
-    if (file === '-' || about?.isFile() === false) return false;
+    if (!isTwice(file, about)) return false;
   }
   return true;
 }

@@ -15,7 +15,7 @@ export type FileFormat = 'raw' | 'npy' | 'parquet' | (string & {});
 
 /** A file with what its name does not say. */
 export interface InputFile {
-  /** A path; `'-'` is standard input. */
+  /** A path, or a URL of http or https; `'-'` is standard input. */
   readonly file: string;
   /**
    * Default: by the name's ending, else by how the file begins. Bare elements are read only from a name that ends
@@ -43,7 +43,7 @@ export interface InputStream {
 }
 
 /**
- * Where the data of one input comes from. A string is a path, `'-'` standard input, or a pattern (`'parts/*.npy'`): all
+ * Where the data of one input comes from. A string is a path, a URL (`'https://host/x.npy'`), `'-'` standard input, or a pattern (`'parts/*.npy'`): all
  * files that fit it follow one another, part 2 before part 10, as those of a list do. A `Buffer` is bytes of the kernel's type. A page-locked array of the kernel's type is copied to the device from where it
  * lies, without being read. A stream is Node's, the web's (`response.body`), or any program's that gives pieces.
  */

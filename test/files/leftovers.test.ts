@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { folderOfProcess } from '#warpstage/files/leftovers.js';
 import { temporaryDirectory } from '../overlap/support.ts';
 
-const module = new URL('../../dist/internals/files/leftovers.js', import.meta.url).href;
+const module = import.meta.resolve('#warpstage/files/leftovers.js');
 
 /** Has another process make a folder with a file in it, and be killed. */
 function killedIn(within: string, kind: string): string {

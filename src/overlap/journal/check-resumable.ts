@@ -4,6 +4,7 @@
 
 import { stat } from 'node:fs/promises';
 import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
+import { isUrl } from '../../formats/url.ts';
 import { filesOf } from '../input-data.ts';
 import type { Job } from '../job.ts';
 import type { InputData, OutputData } from '../options.ts';
@@ -45,7 +46,7 @@ export async function checkResumable(
 /** Whether data is a regular file, or may become one. */
 async function isFile(data: OutputData | { readonly file: string }): Promise<boolean> {
   const path = typeof data === 'string' ? data : 'file' in data ? data.file : '-';
-  if (path === '-') return false;
+  if (path === '-' || isUrl(path)) return false;
   const about = await stat(path).catch(() => undefined);
   return about === undefined || about.isFile() || about.isDirectory();
 }

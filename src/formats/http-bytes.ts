@@ -1,0 +1,256 @@
+// The bytes of a URL, read by ranges as they are asked for, or as they come where the server has no ranges.
+//
+// All ranges are of one version of the file: the first answer says which (ETag, or else Last-Modified) and how long it is,
+// and every later one must say the same. A server that says neither could give parts of two versions, and is read in one
+// answer. What is short is kept, as heads are read a few bytes at a time; what is long is asked for in parts side by side.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { problem, unreadable } from '../diagnostics/problem.ts';
+import type { ByteReader, OpenBytes } from './bytes.ts';
+import { StreamBytes } from './stream-bytes.ts';
+import { shownUrl } from './url.ts';
+
+/** Bytes that are asked for at least. */
+const leastBytes = 1 << 18;
+/** Requests that one read makes side by side, and the bytes of each from which another pays. */
+const [mostRequests, partBytes] = [4, 1 << 21];
+/** Milliseconds before another try, where the network or the server fails. */
+const pauses = [100, 1000];
+
+/** Opens a URL. `opened` receives what ends it, before anything is asked. */
+export async function openUrl(
+  url: string,
+  opened: (one: { close(): Promise<void> }) => void,
+): Promise<OpenBytes> {
+  const server = new Server(url);
+  opened({ close: async () => server.close() });
+  const first = await server.ask(
+    async (response) => {
+      const version = response.status === 206 ? versionOf(response) : undefined;
+      const total = Number(/\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1] ?? Number.NaN);
+      if (version !== undefined && Number.isSafeInteger(total)) {
+        const remote: Remote = { server, version, total };
+        return new HttpBytes(remote, {
+          begin: 0,
+          bytes: await rangeOf(remote, response, 0, Math.min(leastBytes, total)),
+        });
+      }
+      if (response.status === 200) return streamOf(server, response);
+      await response.body?.cancel();
+      return undefined;
+    },
+    { begin: 0, end: leastBytes },
+  );
+  // No range begins in an empty file, and one of no version is read in one answer.
+  return first ?? (await server.ask(async (response) => streamOf(server, response)));
+}
+
+function streamOf(server: Server, response: Response): OpenBytes {
+  if (response.status !== 200) throw server.answered(response);
+  return new StreamBytes(server.name, response.body ?? []).begin();
+}
+
+/** What tells versions of a file apart, as the server says it. */
+function versionOf({ headers }: Response): string | undefined {
+  const tag = headers.get('etag');
+  // A weak tag stays where bytes may change.
+  return tag !== null && !tag.startsWith('W/') ? tag : (headers.get('last-modified') ?? undefined);
+}
+
+/** Bytes from `begin` to before `end`. */
+interface Range {
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** One version of a file. */
+interface Remote {
+  readonly server: Server;
+  readonly version: string;
+  readonly total: number;
+}
+
+/** Asks for a file. */
+class Server {
+  readonly name: string;
+  readonly #url: URL;
+  readonly #headers: Record<string, string> = { 'accept-encoding': 'identity' };
+  readonly #stop = new AbortController();
+
+  constructor(url: string) {
+    this.name = shownUrl(url);
+    if (!URL.canParse(url)) throw problem('WS5003', `${this.name} is no URL`);
+    this.#url = new URL(url);
+    const { username, password } = this.#url;
+    if (username !== '' || password !== '') {
+      const who = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+      this.#headers.authorization = `Basic ${who.toString('base64')}`;
+      this.#url.username = '';
+      this.#url.password = '';
+    }
+  }
+
+  /** What is taken of the answer to a request for a range, or for all. What may pass is tried again. */
+  async ask<T>(take: (response: Response) => Promise<T>, range?: Range, version?: string): Promise<T> {
+    const headers = {
+      ...this.#headers,
+      ...(range && { range: `bytes=${range.begin}-${range.end - 1}` }),
+      ...(version === undefined ? {} : { 'if-range': version }),
+    };
+    for (const pause of [...pauses, undefined]) {
+      try {
+        const response = await fetch(this.#url, { headers, signal: this.#stop.signal });
+        if ([200, 206, 412, 416].includes(response.status)) return await take(response);
+        await response.body?.cancel();
+        if (response.status < 500 || pause === undefined) throw this.answered(response);
+      } catch (cause) {
+        if (pause === undefined || this.#stop.signal.aborted || !isPassing(cause)) throw this.failed(cause);
+      }
+      await delay(pause, undefined, { signal: this.#stop.signal }).catch((cause: unknown) => {
+        throw this.failed(cause);
+      });
+    }
+    throw new Error('the last try has ended');
+  }
+
+  answered({ status, statusText }: Response): Error {
+    const why = `the server answers ${status} ${statusText}`.trimEnd();
+    return problem('WS5003', `${this.name} cannot be read: ${why}`, 'check the URL, and who may read it');
+  }
+
+  failed(cause: unknown): Error {
+    if (this.#stop.signal.aborted) return problem('WS5003', `${this.name} cannot be read: it was closed`);
+    // What fetch says of the network is behind its own error.
+    const inner = cause instanceof TypeError && cause.cause instanceof Error ? cause.cause : cause;
+    const named = inner as { readonly code?: string; readonly message?: string };
+    const reason = named.message === '' ? new Error(named.code) : inner;
+    return unreadable(this.name, reason, 'check the URL, and whether the server is up');
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+}
+
+/** Whether another try may do better: the network has failed, and not what was asked. */
+function isPassing(cause: unknown): boolean {
+  return cause instanceof TypeError && cause.cause !== undefined;
+}
+
+/** Why an answer is not the range of that version which was asked for; undefined where it is. */
+function rangeProblem(
+  { server: { name }, version, total }: Remote,
+  response: Response,
+  begin: number,
+  end: number,
+): Error | undefined {
+  const range = response.headers.get('content-range');
+  const isSame = response.status === 206 && versionOf(response) === version;
+  if (isSame && range === `bytes ${begin}-${end - 1}/${total}`) return undefined;
+  if (isSame && range?.endsWith(`/${total}`)) {
+    return problem(
+      'WS5003',
+      `${name} cannot be read: the server gives ${range} for bytes ${begin}-${end - 1}`,
+    );
+  }
+  return problem(
+    'WS5003',
+    `${name} changed while it was read: it was version ${version} of ${total} bytes`,
+    'run it again when nothing writes to it, or on a copy of it',
+  );
+}
+
+/** The bytes of an answer, which are of that range and version. */
+async function rangeOf(remote: Remote, response: Response, begin: number, end: number): Promise<Uint8Array> {
+  const wrong = rangeProblem(remote, response, begin, end);
+  if (wrong !== undefined) {
+    await response.body?.cancel();
+    throw wrong;
+  }
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (bytes.length === end - begin) return bytes;
+  const { name } = remote.server;
+  throw problem('WS5003', `${name} cannot be read: the server gives ${bytes.length} of ${end - begin} bytes`);
+}
+
+/** Bytes that are here. */
+interface Block {
+  readonly begin: number;
+  readonly bytes: Uint8Array;
+}
+
+/** The bytes of a file on a server that has ranges, or a part of them. */
+class HttpBytes implements OpenBytes {
+  readonly name: string;
+  readonly size: number;
+  readonly #remote: Remote;
+  readonly #begin: number;
+  #block: Block;
+  #position = 0;
+
+  /** `block`: what is here already; `begin` and `size`: of the part. */
+  constructor(remote: Remote, block: Block, begin = 0, size = remote.total) {
+    this.name = remote.server.name;
+    this.size = size;
+    this.#remote = remote;
+    this.#begin = begin;
+    this.#block = block;
+  }
+
+  async read(into: Uint8Array): Promise<number> {
+    const read = await this.readAt(into, this.#position);
+    this.#position += read;
+    return read;
+  }
+
+  async peek(length: number): Promise<Uint8Array> {
+    const head = new Uint8Array(length);
+    return head.subarray(0, await this.readAt(head, this.#position));
+  }
+
+  skip(bytes: number): void {
+    this.#position += bytes;
+  }
+
+  slice(begin: number, end: number): ByteReader {
+    return new HttpBytes(this.#remote, this.#block, this.#begin + begin, end - begin);
+  }
+
+  async readAt(into: Uint8Array, position: number): Promise<number> {
+    const { total } = this.#remote;
+    const begin = this.#begin + position;
+    const end = Math.min(begin + into.length, this.#begin + this.size, total);
+    if (end <= begin) return 0;
+    const { bytes, begin: at } = this.#block;
+    const here = begin >= at ? bytes.subarray(begin - at, end - at) : bytes.subarray(0, 0);
+    into.set(here);
+    const from = begin + here.length;
+    if (from === end) return end - begin;
+    if (end - from < leastBytes) {
+      const next = Math.min(from + leastBytes, total);
+      this.#block = { begin: from, bytes: await this.#range(from, next) };
+      into.set(this.#block.bytes.subarray(0, end - from), here.length);
+      return end - begin;
+    }
+    const count = Math.min(mostRequests, Math.ceil((end - from) / partBytes));
+    const step = Math.ceil((end - from) / count);
+    const parts = Array.from({ length: count }, async (_, i) => {
+      const part = from + i * step;
+      const got = await this.#range(part, Math.min(part + step, end));
+      into.set(got, part - begin);
+    });
+    // All must have ended before an error leaves: the memory may be freed then.
+    for (const part of await Promise.allSettled(parts)) if (part.status === 'rejected') throw part.reason;
+    return end - begin;
+  }
+
+  #range(begin: number, end: number): Promise<Uint8Array> {
+    const remote = this.#remote;
+    const take = (response: Response) => rangeOf(remote, response, begin, end);
+    return remote.server.ask(take, { begin, end }, remote.version);
+  }
+
+  async close(): Promise<void> {
+    this.#remote.server.close();
+  }
+}

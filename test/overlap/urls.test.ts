@@ -1,0 +1,292 @@
+// URLs as inputs: read by ranges of one version, or in one answer where a server has none.
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { run } from 'warpstage';
+import { openBytes } from '#warpstage/formats/bytes.js';
+import { runHere } from '../cli/support.ts';
+import { randomLimit, randomRuns } from '../differential/tape.ts';
+import { copyOf } from '../formats/jobs.ts';
+import { readAll } from './reading.ts';
+import { expectFailure, npyFile, temporaryDirectory } from './support.ts';
+
+/** What the server has, and how it answers. */
+interface Served {
+  bytes: Buffer;
+  tag?: string;
+  modified?: string;
+  ranges: boolean;
+  /** Whether it gives a range of whatever it has now, though another version was asked for. */
+  isBlind?: boolean;
+}
+
+const served = new Map<string, Served>();
+let asked: { path: string; range: string | undefined; who: string | undefined }[] = [];
+/** What is done with a request in place of an answer; true if it was. */
+let instead: (request: IncomingMessage, response: ServerResponse, number: number) => boolean;
+let server: Server;
+let origin: string;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const { pathname } = new URL(request.url!, 'http://host');
+    const { range, authorization: who } = request.headers;
+    asked.push({ path: pathname, range, who });
+    if (instead(request, response, asked.length)) return;
+    const one = served.get(pathname);
+    if (one === undefined) return void response.writeHead(404).end('nothing here');
+    const { bytes, tag, modified, ranges, isBlind } = one;
+    if (tag !== undefined) response.setHeader('etag', tag);
+    if (modified !== undefined) response.setHeader('last-modified', modified);
+    const [, begin, end] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
+    const condition = request.headers['if-range'];
+    const isSame = isBlind || condition === undefined || condition === tag || condition === modified;
+    if (!ranges || begin === undefined || !isSame) return void response.writeHead(200).end(bytes);
+    if (Number(begin) >= bytes.length) {
+      return void response.writeHead(416, { 'content-range': `bytes */${bytes.length}` }).end();
+    }
+    const last = Math.min(Number(end), bytes.length - 1);
+    response.writeHead(206, { 'content-range': `bytes ${begin}-${last}/${bytes.length}` });
+    response.end(bytes.subarray(Number(begin), last + 1));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => new Promise((resolve) => server.close(resolve).closeAllConnections() as never));
+const answer = () => false;
+instead = answer;
+afterEach(() => {
+  instead = answer;
+  asked = [];
+  served.clear();
+});
+
+/** Has the server have a file; its URL. */
+function serve(path: string, bytes: Uint8Array, about: Partial<Served> = { tag: '"1"' }): string {
+  served.set(path, { ranges: true, ...about, bytes: Buffer.from(bytes) });
+  return `${origin}${path}`;
+}
+
+const numbers = (length: number) => Float32Array.from({ length }, (_, i) => (i * 7) % 1000);
+const npyOf = (data: Float32Array) => npyFile({ shape: [data.length], data });
+
+describe('a URL', () => {
+  test('gives the bytes of a file, from wherever they are asked for', {
+    timeout: randomLimit(12),
+  }, async () => {
+    const bytes = Buffer.from(numbers(1_500_000).buffer);
+    const url = serve('/x.bin', bytes, { modified: 'Thu, 26 Nov 2026 00:00:00 GMT' });
+    const reads = fc.array(
+      fc.record({
+        how: fc.constantFrom('read', 'peek', 'skip', 'readAt', 'slice'),
+        at: fc.integer({ min: 0, max: bytes.length }),
+        length: fc.oneof(fc.nat(300), fc.nat(2_000_000), fc.nat(6_000_000)),
+      }),
+      { maxLength: 6 },
+    );
+    await fc.assert(
+      fc.asyncProperty(reads, async (all) => {
+        const file = await openBytes(url);
+        expect(file.size).toBe(bytes.length);
+        let position = 0;
+        for (const { how, at, length } of all) {
+          const into = new Uint8Array(length);
+          let read: Uint8Array = into;
+          let from = position;
+          if (how === 'skip') {
+            const skipped = Math.min(length, bytes.length - position);
+            file.skip!(skipped);
+            position += skipped;
+            continue;
+          }
+          if (how === 'peek') read = await file.peek(length);
+          else if (how === 'readAt') {
+            from = at;
+            read = into.subarray(0, await file.readAt!(into, at));
+          } else if (how === 'slice') {
+            const end = Math.min(bytes.length, at + length);
+            from = at;
+            const part = file.slice!(at, end);
+            expect(part.size).toBe(end - at);
+            const more = new Uint8Array(length + 5);
+            read = more.subarray(0, await part.read(more));
+          } else {
+            read = into.subarray(0, await file.read(into));
+            position += read.length;
+          }
+          expect(Buffer.compare(read, bytes.subarray(from, from + length))).toBe(0);
+        }
+        await file.close();
+      }),
+      randomRuns(12),
+    );
+    expect(asked.every(({ range }) => range !== undefined)).toBe(true);
+  });
+
+  test('is an input of any format that its path names, by a program and by a command', async () => {
+    const data = numbers(400_000);
+    const npy = npyOf(data);
+    const folder = temporaryDirectory();
+    const output = join(folder, 'y.f32');
+    const expected = Buffer.from(data.buffer);
+    const answers = [{ tag: '"1"' }, { ranges: false }, { tag: 'W/"1"' }, {}] as Partial<Served>[];
+    const csv = Buffer.from(`x\n${[...data.subarray(0, 5000)].join('\n')}\n`);
+    for (const [path, bytes, wanted] of [
+      ['/x.npy', npy, expected],
+      ['/x.f32', expected, expected],
+      ['/x.npy.gz', gzipSync(npy), expected],
+      ['/x.csv', csv, expected.subarray(0, 20_000)],
+      ['/no-name', npy, expected],
+    ] as const) {
+      for (const about of path === '/x.f32' ? answers : answers.slice(0, 2)) {
+        const url = `${serve(path, bytes, about)}?token=secret#part`;
+        asked = [];
+        await run(copyOf('f32'), { input: url, output, chunk: 70_000 });
+        expect(Buffer.compare(readFileSync(output), wanted)).toBe(0);
+        // Without a version, or without ranges, it comes in one answer.
+        const hasVersion = about.tag === '"1"';
+        const whole = asked.filter(({ range }) => range === undefined).length;
+        expect(whole).toBe(hasVersion || about.ranges === false ? 0 : 1);
+        if (!hasVersion) expect(asked.length).toBe(1 + whole);
+      }
+    }
+    const module = join(folder, 'sum.mjs');
+    const index = JSON.stringify(new URL('../../dist/index.js', import.meta.url).href);
+    writeFileSync(
+      module,
+      `import { reduce } from ${index};\nexport const sum = reduce({ sum: 'f64', x: 'f32' }, ({ x }) => x);\n`,
+    );
+    const url = serve('/x.npy', npy);
+    const ran = await runHere('run', module, url, '--json');
+    expect(JSON.parse(ran.text)).toMatchObject({ value: data.reduce((sum, x) => sum + x, 0) });
+    expect((await runHere('info', url)).text).toMatch(/npy.*\n +type +f32/);
+  });
+
+  test('of which the server has another version by and by is refused', async () => {
+    const data = numbers(1_000_000);
+    const folder = temporaryDirectory();
+    const output = join(folder, 'y.f32');
+    const [first, second] = ['Thu, 26 Nov 2026 00:00:00 GMT', 'Thu, 26 Nov 2026 00:00:01 GMT'];
+    const other = npyOf(numbers(999_999));
+    const changes: [Partial<Served>, Uint8Array, Partial<Served>][] = [
+      [{ tag: '"1"' }, npyOf(data), { tag: '"2"' }],
+      [{ modified: first }, npyOf(data), { modified: second }],
+      [{ tag: '"1"' }, other, { tag: '"1"' }],
+      [{ tag: '"1"' }, npyOf(data), {}],
+    ];
+    const all = changes.flatMap(([before, bytes, after]) =>
+      [false, true].map((isBlind) => ({ before, bytes, after: { ...after, isBlind } })),
+    );
+    for (const { before, bytes, after } of all) {
+      const url = serve('/x.npy', npyOf(data), before);
+      asked = [];
+      instead = (_, __, number) => {
+        if (number === 3) serve('/x.npy', bytes, after);
+        return false;
+      };
+      await expectFailure(
+        run(copyOf('f32'), { input: url, output, chunk: 50_000, depth: 1 }),
+        'WS5003',
+        /x\.npy changed while it was read: it was version .* of 4000\d+ bytes/,
+        'run it again when nothing writes to it, or on a copy of it',
+      );
+      instead = answer;
+      expect(readdirSync(folder)).toEqual([]);
+    }
+  });
+
+  test('of a server that fails for a moment is asked for again', async () => {
+    const data = numbers(300_000);
+    const url = serve('/x.npy', npyOf(data));
+    let failures = 0;
+    instead = (request, response, number) => {
+      if (number % 2 === 0) return false;
+      failures++;
+      if (number % 4 === 1) response.writeHead(503).end('busy');
+      else {
+        // Cut off within what it gives.
+        const { bytes } = served.get('/x.npy')!;
+        const [begin, last] = request.headers.range!.match(/\d+/g)!.map(Number) as [number, number];
+        const end = Math.min(last + 1, bytes.length);
+        response.writeHead(206, {
+          'content-range': `bytes ${begin}-${end - 1}/${bytes.length}`,
+          'content-length': `${end - begin}`,
+          etag: '"1"',
+        });
+        response.write(bytes.subarray(begin, begin + 100), () => request.socket.destroy());
+      }
+      return true;
+    };
+    const output = join(temporaryDirectory(), 'y.f32');
+    await run(copyOf('f32'), { input: url, output });
+    expect(failures).toBeGreaterThan(1);
+    expect(Buffer.compare(readFileSync(output), Buffer.from(data.buffer))).toBe(0);
+  });
+
+  test('that cannot be read says why, without what is secret in it', async () => {
+    const secret = (path: string) => `${origin.replace('//', '//user:pass%40word@')}${path}?key=secret`;
+    const missing = await expectFailure(
+      readAll(secret('/none.npy')),
+      'WS5003',
+      /\/none\.npy\?… cannot be read: the server answers 404 Not Found/,
+      'check the URL, and who may read it',
+    );
+    expect(asked[0]!.who).toBe(`Basic ${Buffer.from('user:pass@word').toString('base64')}`);
+    expect(`${missing.message} ${missing.hint}`).not.toMatch(/secret|pass|user/);
+    instead = (_, response) => {
+      response.writeHead(500).end();
+      return true;
+    };
+    await expectFailure(readAll(`${origin}/x.npy`), 'WS5003', 'the server answers 500');
+    expect(asked.length).toBe(1 + 3);
+    instead = answer;
+    await expectFailure(
+      readAll('http://127.0.0.1:1/x.npy'),
+      'WS5003',
+      /127\.0\.0\.1:1\/x\.npy cannot be read: /,
+      'check the URL, and whether the server is up',
+    );
+    await expectFailure(readAll('http://:x/y.npy'), 'WS5003', 'is no URL');
+    await expectFailure(readAll(serve('/empty.npy', Buffer.alloc(0))), 'WS5003', /empty\.npy/);
+    await expectFailure(readAll(serve('/picture.jpg', Buffer.alloc(9))), 'WS5004', 'is an image by its name');
+    await expectFailure(readAll(serve('/nothing', Buffer.alloc(9))), 'WS5004', 'in no format that is known');
+    const bare = serve('/nothing', Buffer.alloc(9), { ranges: false });
+    await expectFailure(readAll(bare), 'WS5004', 'in no format that is known');
+  });
+
+  test('that never answers ends with the signal', async () => {
+    const silent = new Promise<void>((resolve) => {
+      instead = () => {
+        resolve();
+        return true;
+      };
+    });
+    const stop = new AbortController();
+    const ended = run(copyOf('f32'), { input: `${origin}/x.npy`, signal: stop.signal });
+    await silent;
+    stop.abort();
+    await expectFailure(ended, 'WS5009', /./);
+  });
+
+  test('is refused where a run needs the same file twice', async () => {
+    const url = serve('/x.npy', npyOf(numbers(100)));
+    const folder = temporaryDirectory();
+    const options = { input: url, output: join(folder, 'y.npy') };
+    const work = copyOf('f32');
+    await expectFailure(run(work, { ...options, resume: true }), 'WS5010', "input 'x' is no file");
+    await expectFailure(run(work, { ...options, shard: [1, 2] }), 'WS5005', 'a shard begins anywhere in it');
+    await expectFailure(run(work, { ...options, input: [[url, url]] as never }), 'WS5005', 'one of a list');
+    await expectFailure(
+      run(work, { ...options, checksum: true }),
+      'WS5005',
+      'has no checksum',
+      'save it to a file first, or run it without --checksum',
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
