@@ -104,6 +104,15 @@ export const mutations = [
       why: 'groups of two warps share a pipeline',
     },
   ]),
+  ...mutationsOf('src/targets/legalise/cpu/sharing.ts', lanes, [
+    {
+      name: 'a block begins with the pipelines that the lanes of the last one made',
+      from: "[words.assign(this.#lanes.times, words.constant('i32', 0))]",
+      to: '[]',
+      why: 'a lane that made nothing is taken for one that did',
+      tests: ['test/core/cpu.test.ts > lanes by the remainder'],
+    },
+  ]),
   ...mutationsOf('src/targets/legalise/cpu/making.ts', lanes, [
     {
       name: 'lanes that bring different numbers of producers go on',

@@ -48,7 +48,7 @@ export class Making {
   }
 
   begin(words: Words): Statement[] {
-    return this.#meeting?.begin(words) ?? [];
+    return [...(this.#meeting?.begin(words) ?? []), ...this.#sharing.begin(words)];
   }
 
   leave(words: Words): Statement[] {

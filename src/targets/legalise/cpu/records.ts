@@ -64,7 +64,7 @@ export class BarrierRecords {
   }
 
   begin(words: Words): Statement[] {
-    return this.#meeting?.begin(words) ?? [];
+    return [...(this.#meeting?.begin(words) ?? []), ...this.#sharing.begin(words)];
   }
 
   leave(words: Words): Statement[] {

@@ -42,6 +42,11 @@ export class Sharing {
     return this.group === null ? this.#frame.blockSize : instances(this.#frame, this.group);
   }
 
+  /** The start of a block: lanes have made nothing. */
+  begin(words: Words): Statement[] {
+    return this.#lanes === null ? [] : [words.assign(this.#lanes.times, words.constant('i32', 0))];
+  }
+
   /** Notes which lanes make it. */
   join(mask: Expression | undefined, words: Words): Statement[] {
     const lanes = this.#lanes;
@@ -82,7 +87,7 @@ export class Sharing {
     return words.block(this.#frame.label(), [alone, after]);
   }
 
-  /** How often the thread's lanes have made it in this block, an i32. */
+  /** How often lanes have made it, an i32. */
   times(words: Words): Expression {
     return words.read(this.#lanes!.times, 'i32');
   }
