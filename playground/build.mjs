@@ -5,14 +5,15 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { forms } from '../build/kernel/forms.js';
+import { cudaForms } from '../build/kernel/forms-cuda.js';
+import { memberForms } from '../build/kernel/forms-members.js';
 import { leanSucrase } from './lean-sucrase.mjs';
 
 const source = import.meta.dirname;
 
 /** The names that the editor offers, as text of a module. */
 function intrinsicsText() {
-  const intrinsics = Object.entries(forms).map(([path, overloads]) => {
+  const intrinsics = Object.entries({ ...cudaForms, ...memberForms }).map(([path, overloads]) => {
     const [object, name] = path.split('.');
     const operands = overloads === null ? '' : `(${Object.keys(overloads[0]).join(', ')})`;
     return { object, name, operands };
