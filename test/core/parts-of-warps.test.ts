@@ -52,6 +52,7 @@ test.each([75, 80, 90])('lanes of two branches meet on sm_%i', (architecture) =>
   const plain = loweredFor(architecture, 'late', () => {}, { after: withPlainBarriers });
   expect(run(plain)).toMatchObject({
     code: 'WS3011',
+    hint: 'A lowering of warpstage is wrong; please report it with the kernel.',
     message: 'threads of warp 0 come to different barriers of the block',
   });
 });
