@@ -1,7 +1,7 @@
 // Whatever a parser gets, it gives what it read or an error of ours, soon, and takes little memory for it.
 //
 // Bytes are whole files that were damaged, JSON whose values were exchanged for others, and anything. `npm test` tries some
-// hundred of each parser, `npm run test:long` eight times as many, and `node scripts/fuzz.mjs --minutes 60` as many as
+// hundred of each parser, `npm run test:long` five times as many, and `node scripts/fuzz.mjs --minutes 60` as many as
 // there is time for. What was found once stands in `cases/` and is tried each time: a file's name begins with its parser's.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
