@@ -217,7 +217,7 @@ describe.runIf(hasServer)('with a server', () => {
     const whole = await runHere(...line);
     expect(whole.code, whole.stderr).toBe(0);
     const refused = await runHere(...line, '--queue', server.url);
-    expect(refused.stderr).toContain('say where they lie: --journal sums, for sums.….1-of-10\n');
+    expect(refused.stderr).toContain('say where they lie: --journal sums, for sums.….1-of-10');
     const values: object[] = [];
     for (const count of [1, 3]) {
       const running = runHere(...line, '--queue', server.url, '--pieces', '7', '--journal', at('sums'));
