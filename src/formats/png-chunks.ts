@@ -1,4 +1,4 @@
-// The chunks of a PNG file, one after the other, each with the checksum of its bytes compared behind them.
+// The chunks of a PNG file, one after the other, and the checksum behind each compared with its bytes.
 
 import { crc32 } from 'node:zlib';
 import { problem } from '../diagnostics/problem.ts';

@@ -68,7 +68,7 @@ async function open(file: OpenBytes): Promise<Contents> {
         dtype: bits === 16 ? 'u16' : 'u8',
         shape,
         async elements() {
-          const { unpackPicture } = await import('./png-picture.ts');
+          const { unpackPicture } = await import('./png-unpacked.ts');
           const picture = unpackPicture(chunks, chunk);
           close = picture.close;
           return elementsOf(picture.bytes, pixels, isInterlaced);
@@ -79,6 +79,7 @@ async function open(file: OpenBytes): Promise<Contents> {
     close: () => close(),
   };
 }
+
 function headOf(name: string, data: Buffer): Head {
   const [width, height, bits, kind] = [data.readUInt32BE(0), data.readUInt32BE(4), data[8]!, data[9]!];
   const samples = samplesOf[kind];

@@ -5,6 +5,7 @@
 
 import { problem } from '../diagnostics/problem.ts';
 import { type Dtype, dtypeBytes } from './dtype.ts';
+import { u16, u32 } from './little-endian.ts';
 
 /** The numbers that there are, by how they are coded: 1 is whole numbers, 3 is floats. */
 const codes: { readonly [K in Dtype]?: 1 | 3 } = { u8: 1, i16: 1, i32: 1, f32: 3, f64: 3 };
@@ -80,16 +81,4 @@ function formatChunk(dtype: Dtype, rate: number, channels: number): Buffer {
 
 function chunk(kind: string, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from(kind, 'latin1'), u32(bytes.length), bytes]);
-}
-
-function u16(value: number): Buffer {
-  const bytes = Buffer.alloc(2);
-  bytes.writeUInt16LE(value);
-  return bytes;
-}
-
-function u32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
 }

@@ -5,6 +5,7 @@
 // is taken by itself, and put behind that of the header.
 
 import { crc32 } from 'node:zlib';
+import { u16, u32, u64 } from './little-endian.ts';
 
 /** Sizes come behind the data; names are UTF-8. */
 const flags = 0x0808;
@@ -115,22 +116,4 @@ function product(a: number, b: number): number {
     of = of & 1 ? (of >>> 1) ^ 0xedb88320 : of >>> 1;
   }
   return sum;
-}
-
-function u16(value: number): Buffer {
-  const bytes = Buffer.alloc(2);
-  bytes.writeUInt16LE(value);
-  return bytes;
-}
-
-function u32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-}
-
-function u64(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(BigInt(value));
-  return bytes;
 }

@@ -10,6 +10,7 @@ import { PartSums, partBytes } from '../files/part-sums.ts';
 import type { Encoding, Format } from '../formats/format.ts';
 import { formatNamed, formatOfFile, formatOfName } from '../formats/registry.ts';
 import { unsupportedName } from '../formats/unsupported.ts';
+import { isUrl, shownUrl } from '../formats/url.ts';
 import { type CopyBytes, copyHere } from './copy-here.ts';
 import type { TypedArray } from './job.ts';
 import type { Target } from './journal/former.ts';
@@ -231,6 +232,13 @@ export class OpenOutputs implements Outputs {
 /** The file of an output with the format that it is written in. Throws WS5012 where there is none. */
 export function outputFile(data: string | OutputFile): { readonly file: string; readonly format: Format } {
   const { file, format: said } = typeof data === 'string' ? { file: data } : data;
+  if (isUrl(file)) {
+    throw problem(
+      'WS5012',
+      `the output ${shownUrl(file)} is a URL, and outputs are written to files`,
+      'write it to a file first, and send that',
+    );
+  }
   const format =
     said !== undefined
       ? formatOfFile(said, file)

@@ -7,6 +7,10 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
   WS1006: [
     [`class A {}`, `3 class A {}: kernels do not have classes (use functions and arrays)`],
     [
+      `class B { static { __name(this, 'B'); } }`,
+      `3 class B { static { __name(this, 'B'); } }: kernels do not have classes (use functions and arrays)`,
+    ],
+    [
       `y[0] = f ? x : 1;`,
       `10 f ? x : 1: this is the read-only f32 array 'x' or the number 1, as a condition says (numbers, vectors, strings, arrays, and lists and objects of them can depend on a condition; use an if statement)`,
     ],

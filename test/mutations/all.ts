@@ -21,6 +21,7 @@ import { mutations as overlap } from './overlap.ts';
 import { mutations as pipelines } from './pipelines.ts';
 import { mutations as proofs } from './proofs.ts';
 import { mutations as queue } from './queue.ts';
+import { mutations as reductions } from './reductions.ts';
 import { mutations as roles } from './roles.ts';
 import { mutations as runtime } from './runtime.ts';
 import { mutations as runtimeCpu } from './runtime-cpu.ts';
@@ -55,6 +56,7 @@ export const mutations: readonly Mutation[] = [
   ...runtime,
   ...journal,
   ...overlap,
+  ...reductions,
   ...queue,
   ...outside,
 ];

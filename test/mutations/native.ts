@@ -28,7 +28,7 @@ export const mutations = [
       why: 'lanes of u32 above 2^31 are ordered wrongly',
     },
   ]),
-  ...mutationsOf('src/targets/native/prelude.ts', instructions, [
+  ...mutationsOf('src/targets/native/prelude-wide.ts', instructions, [
     {
       name: 'wide vectors move by memcpy',
       from: '{ *(${i}_at *)at = value; }',
@@ -36,6 +36,8 @@ export const mutations = [
       why: 'GCC 12 repeats the first lanes of a constant whose last lanes are zero',
       tests: ['test/native/widening.test.ts'],
     },
+  ]),
+  ...mutationsOf('src/targets/native/prelude.ts', instructions, [
     {
       name: 'conversions of C do not saturate',
       from: 'return a != a ? 0 : a >= 2147483647.0 ? 0x7fffffffu :',
@@ -175,6 +177,18 @@ export const mutations = [
       from: 'readers[type]!(view, values + 8 * i)',
       to: 'readers[type]!(view, values + 8 * i + 8)',
       why: 'faults and lines tell wrong values',
+    },
+    {
+      name: 'a thread does not say that it is in native code',
+      from: '  Atomics.add(stop, 1, 1);\n',
+      to: '',
+      why: 'a process that ends while a thread is there is aborted',
+    },
+    {
+      name: 'a thread that failed in native code has not left it',
+      from: '  try {\n    return work();\n  } finally {\n    leave(stop);\n  }',
+      to: '  const result = work();\n  leave(stop);\n  return result;',
+      why: 'whoever ends it waits for ever',
     },
   ]),
   ...mutationsOf('src/runtime/cpu/native/target.ts', compilers, [

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, kernel, type OpenOptions, open } from 'warpstage';
-import { hasCompiler } from '../support/native.ts';
+import { hasCompiler, nativeOfWidth } from '../support/native.ts';
+import { runKernel } from '../support/run-kernel.ts';
 import { atLength } from '../support/thorough.ts';
 
 const axpy = kernel({ y: 'f32[]', x: 'readonly f32[]', a: 'f32' }, ({ y, x, a }, cuda) => {
@@ -131,6 +132,32 @@ describe.runIf(hasCompiler && process.platform === 'linux')('cpu-native', () => 
       for (const { stdout } of await Promise.all(delays.slice(i, i + 6).map(endsAfter)))
         expect(stdout).toBe('ends\n');
     }
+  });
+
+  test('a thread says that it is in native code, and that it has left it, also by an error', () => {
+    const say = kernel({ y: 'i32[]' }, ({ y }) => {
+      y[0] = 1;
+      console.log('here');
+    });
+    const [, target] = nativeOfWidth[0]!;
+    const stop = new Int32Array(new SharedArrayBuffer(8));
+    const runWith = (print: () => void) =>
+      runKernel(
+        {
+          ...target,
+          createRunner: (executable, context) => target.createRunner(executable, { ...context, stop, print }),
+        },
+        say,
+        { grid: 1, block: 1, arguments: { y: new Int32Array(1) } },
+      );
+    const inNative: number[] = [];
+    runWith(() => inNative.push(stop[1]!));
+    expect([...inNative, ...stop]).toEqual([1, 0, 0]);
+    const refused = () => {
+      throw new Error('nobody takes this line');
+    };
+    expect(() => runWith(refused)).toThrow('nobody takes this line');
+    expect([...stop]).toEqual([0, 0]);
   });
 
   test('lines are printed and faults told as on the CPU', async () => {

@@ -98,7 +98,7 @@ describe.each(devices)('$name', ({ open }) => {
     await fc.assert(property, randomRuns(2));
   });
 
-  test('keys that are no group are told, and so is what to do', async () => {
+  test('a key beyond the groups is an error, which says what to do', async () => {
     await using device = await open();
     const x = Float32Array.of(1, 2, 3);
     const high = run(byInput(8), { input: { key: Uint32Array.of(1, 41, 9), x }, device });

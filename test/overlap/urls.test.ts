@@ -289,4 +289,14 @@ describe('a URL', () => {
     );
     expect(readdirSync(folder)).toEqual([]);
   });
+
+  test('is no output', async () => {
+    const output = 'https://me:secret@example.com/y.npy?token=1';
+    await expectFailure(
+      run(copyOf('f32'), { input: serve('/x.npy', npyOf(numbers(100))), output }),
+      'WS5012',
+      'the output https://example.com/y.npy?… is a URL',
+      'write it to a file first, and send that',
+    );
+  });
 });

@@ -3,8 +3,8 @@
 // WebAssembly runs until the library lies there. Then the lead adopts it before a launch, for all threads, which load
 // it when they next run blocks. The code has what WebAssembly has: the device's memory, by its address, and the
 // functions of the host, which it calls by number, with operands and result in words of `ws_env`. It looks in every
-// loop at the word that tells it to stop; the thread is about to be ended then, leaves, and waits for that. Who ends it waits
-// until it has left: what calls native code takes the process with it where its thread is ended.
+// loop at the word that tells it to stop; the thread is about to be ended then, leaves, and waits for that. Whoever ends a
+// thread waits until it has left native code: koffi aborts the process of a thread that is ended while it is there.
 
 import { createRequire } from 'node:module';
 import type * as Koffi from 'koffi';
@@ -95,7 +95,7 @@ export function libraryFunctions(
   return Object.fromEntries(entries);
 }
 
-/** What may not be cut off, by a thread that is not being ended. */
+/** Runs `work`, in which a thread may not be ended. One that is about to be ended waits here for its end instead. */
 function inside<T>(stop: Int32Array, work: () => T): T {
   Atomics.add(stop, 1, 1);
   if (Atomics.load(stop, 0) !== 0) awaitEnd(stop);
@@ -110,14 +110,14 @@ function leave(stop: Int32Array): void {
   if (Atomics.sub(stop, 1, 1) === 1) Atomics.notify(stop, 1);
 }
 
-/** Whoever set the word ends this thread, once it has left. */
+/** Leaves native code and waits: whoever set the word ends this thread. */
 function awaitEnd(stop: Int32Array): void {
   leave(stop);
   const forEver = new Int32Array(sharedBytes(4));
   while (Atomics.load(stop, 0) !== 0) Atomics.wait(forEver, 0, 0);
 }
 
-/** What a function gave, unless it ended early. */
+/** The result of a function that ran to its end. */
 function ended(result: number, stop: Int32Array): number {
   if (result < 2 ** 32) return result;
   if (result === 2 * 2 ** 32) awaitEnd(stop);
