@@ -211,10 +211,12 @@ export class OpenOutputs implements Outputs {
   async #file(data: string | OutputFile, about: OutputShape): Promise<Sink> {
     const { parameter, shape, shapeKnown } = about;
     const { file, format } = outputFile(data);
-    // Also of a piece: what its output could not be is found before it is computed.
-    const encoding = encodingOf(file, format, about);
     const piece = this.#pieces?.get(parameter);
-    if (piece !== undefined) return openPiece(file, piece, this.#how);
+    if (piece !== undefined) {
+      checkWhole(data, about);
+      return openPiece(file, piece, this.#how);
+    }
+    const encoding = encodingOf(file, format, about);
     if (file !== '-') {
       const parts = this.#how.checksum ? new PartSums() : undefined;
       const partial = this.#journal?.partialOf(file);
@@ -263,6 +265,15 @@ export function encodingOf(
   { parameter, element, rate }: Pick<OutputShape, 'parameter' | 'element' | 'rate'>,
 ): Encoding {
   return encode!({ name: file, parameter, element, rate });
+}
+
+/** Refuses an output whose format cannot hold it, also where pieces of it are computed, which are in none. */
+export function checkWhole(
+  data: string | OutputFile,
+  about: Pick<OutputShape, 'parameter' | 'element' | 'rate' | 'shape'>,
+): void {
+  const { file, format } = outputFile(data);
+  encodingOf(file, format, about).begin?.(about.shape);
 }
 
 /** Whether a path's name says nothing because it is no file's: standard output, a pipe, a device (or a folder, which is refused later). */

@@ -3,6 +3,7 @@
 import { mutationsOf } from './mutation.ts';
 
 const long = ['test/queue/queue.test.ts'];
+const sound = ['test/queue/sound.test.ts'];
 
 export const mutations = [
   ...mutationsOf(
@@ -93,6 +94,22 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf('src/overlap/outputs.ts', sound, [
+    {
+      name: 'the shape of an output that is cut is not looked at',
+      from: 'encodingOf(file, format, about).begin?.(about.shape);',
+      to: 'encodingOf(file, format, about);',
+      why: 'all machines compute the pieces of a picture that cannot be one, and merging them fails',
+    },
+  ]),
+  ...mutationsOf('src/overlap/shards/describe-cut.ts', sound, [
+    {
+      name: 'outputs are not looked at before pieces are dealt',
+      from: 'checkWhole(data, { parameter: name, element, rate, shape: run.shapes[i]! });',
+      to: 'void checkWhole;\n          void data;',
+      why: 'each worker refuses its piece of an output that nobody can write, and the run ends as one with failed pieces',
+    },
+  ]),
   ...mutationsOf('src/overlap/shards/newer.ts', long, [
     {
       name: 'any piece is new enough',

@@ -7,7 +7,8 @@ import { inNode } from '../in-node.ts';
 import { filesOf } from '../input-data.ts';
 import type { Job, JobContext } from '../job.ts';
 import type { Facts } from '../journal/text.ts';
-import type { RunOptions } from '../options.ts';
+import type { OutputFile, RunOptions } from '../options.ts';
+import { checkWhole } from '../outputs.ts';
 import { granularityOf } from '../plan.ts';
 import type { Sequence } from '../sequence.ts';
 import type { Outputs } from '../surroundings.ts';
@@ -49,6 +50,11 @@ export async function describeCut(work: Job | Sequence, options: RunOptions): Pr
         // Refuses what cannot be cut.
         const outputs = { cut: () => {} } as unknown as Outputs;
         await cutRun(definition, { ...request, outputs }, run, [0, rows[1]]);
+        // So does each piece, but whoever deals them is to know it before.
+        for (const [i, { name, element, rate }] of run.outputs.entries()) {
+          const data = request.destinations.get(name) as string | OutputFile;
+          checkWhole(data, { parameter: name, element, rate, shape: run.shapes[i]! });
+        }
       } else checkCombinable(definition);
       const bytes = run.inputs.reduce((sum, input) => sum + rows[1] * rowBytes(input), 0);
       throw new Described({
