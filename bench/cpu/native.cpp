@@ -3,8 +3,9 @@
 //
 //   void name(const void* input, void* output, int64_t count, int threads)
 //
-// w1 to w5 are tuned by hand; the others are the plain loops that a compiler makes vectors of.
+// w1 to w5, n, m and c are tuned by hand; the others are the plain loops that a compiler makes vectors of.
 
+#include <immintrin.h>
 #include <omp.h>
 #include <sys/mman.h>
 
@@ -204,21 +205,32 @@ WORK d(const double* __restrict x, double* __restrict y, int64_t count, int thre
   });
 }
 
+/// When each point leaves: four vectors under way at a time.
 WORK m(const int32_t*, int32_t* __restrict out, int64_t rows, int threads) {
+  constexpr int jam = 4;
   const int64_t columns = rows * 16 / 9;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
   for (int64_t y = 0; y < rows; ++y) {
-    for (int64_t x = 0; x < columns; ++x) {
-      const float real = -2.2f + x * 3.0f / columns, imaginary = -1.2f + y * 2.4f / rows;
-      float a = 0, b = 0;
-      int step = 0;
-      while (a * a + b * b < 4 && step < 256) {
-        const float next = a * a - b * b + real;
-        b = 2 * a * b + imaginary;
-        a = next;
-        ++step;
+    const Floats imaginary = -1.2f + y * 2.4f / rows - Floats{};
+    for (int64_t x = 0; x < columns; x += jam * lanes) {
+      Floats real[jam], a[jam] = {}, b[jam] = {};
+      Ints steps[jam] = {};
+      for (int j = 0; j < jam; ++j)
+        for (int k = 0; k < lanes; ++k) real[j][k] = -2.2f + (x + j * lanes + k) * 3.0f / columns;
+      for (int step = 0; step < 256; ++step) {
+        Ints active = {};
+#pragma GCC unroll 4
+        for (int j = 0; j < jam; ++j) {
+          const Floats aa = a[j] * a[j], bb = b[j] * b[j];
+          const Ints goesOn = aa + bb < 4;
+          b[j] = 2 * a[j] * b[j] + imaginary;
+          a[j] = aa - bb + real[j];
+          steps[j] -= goesOn;
+          active |= goesOn;
+        }
+        if (!any(active)) break;
       }
-      out[y * columns + x] = step;
+      for (int j = 0; j < jam; ++j) std::memcpy(out + y * columns + x + j * lanes, &steps[j], sizeof(Ints));
     }
   }
 }
@@ -245,55 +257,84 @@ WORK b(const int32_t* __restrict in, int32_t* __restrict out, int64_t count, int
   });
 }
 
-/// The mean of 3 by 3 neighbours of an image of 3 channels; `in` has a border of one more pixel.
+/// Elements of 16 bits, a vector of them, from bytes; the upper half of their product; and back to bytes.
+#if defined(FULL_WIDTH) && defined(__AVX512BW__)
+typedef __m512i Halves;
+static Halves widened(const uint8_t* at) { return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i*)at)); }
+static Halves added(Halves a, Halves b) { return _mm512_add_epi16(a, b); }
+static Halves upper(Halves a, short b) { return _mm512_mulhi_epu16(a, _mm512_set1_epi16(b)); }
+static void narrowed(uint8_t* at, Halves a) { _mm256_storeu_si256((__m256i*)at, _mm512_cvtepi16_epi8(a)); }
+#else
+typedef __m128i Halves;
+static Halves widened(const uint8_t* at) { return _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i*)at)); }
+static Halves added(Halves a, Halves b) { return _mm_add_epi16(a, b); }
+static Halves upper(Halves a, short b) { return _mm_mulhi_epu16(a, _mm_set1_epi16(b)); }
+static void narrowed(uint8_t* at, Halves a) { _mm_storel_epi64((__m128i*)at, _mm_packus_epi16(a, a)); }
+#endif
+
+/// The mean of 3 by 3 neighbours of an image of 3 channels; `in` has a border of one more pixel. Sums have 16 bits.
 WORK c(const uint8_t* __restrict in, uint8_t* __restrict out, int64_t n, int threads) {
   const int64_t pitch = 3 * (n + 2);
+  constexpr int64_t step = sizeof(Halves) / 2;
   split(n, 1, threads, [=](int64_t begin, int64_t end) {
     for (int64_t y = begin; y < end; ++y) {
-      for (int64_t i = 0; i < 3 * n; ++i) {
-        int sum = 0;
+      for (int64_t i = 0; i < 3 * n; i += step) {
+        Halves sum = {};
+#pragma GCC unroll 3
         for (int row = 0; row < 3; ++row)
-          for (int pixel = 0; pixel < 3; ++pixel) sum += in[(y + row) * pitch + i + 3 * pixel];
-        out[y * 3 * n + i] = sum * 7282 >> 16;
+#pragma GCC unroll 3
+          for (int pixel = 0; pixel < 3; ++pixel) sum = added(sum, widened(in + (y + row) * pitch + i + 3 * pixel));
+        narrowed(out + y * 3 * n + i, upper(sum, 7282));
       }
     }
   });
 }
 
-/// The forces between `n` bodies (x, y, z, mass). The compiler may change the order of sums here.
-#pragma GCC push_options
-#pragma GCC optimize("fast-math")
-static void forces(const float* X, const float* Y, const float* Z, const float* M, float* out, int64_t begin, int64_t end,
-                   int64_t n) {
-  for (int64_t i = begin; i < end; i += 16) {
-    float ax[16] = {}, ay[16] = {}, az[16] = {};
-    for (int64_t j = 0; j < n; ++j) {
-      const float x = X[j], y = Y[j], z = Z[j], mass = M[j];
-      for (int k = 0; k < 16; ++k) {
-        const float dx = x - X[i + k], dy = y - Y[i + k], dz = z - Z[i + k];
-        const float inverse = 1 / sqrtf(dx * dx + dy * dy + dz * dz + 0.01f);
-        const float force = mass * inverse * inverse * inverse;
-        ax[k] += force * dx;
-        ay[k] += force * dy;
-        az[k] += force * dz;
-      }
-    }
-    for (int k = 0; k < 16; ++k) {
-      out[3 * (i + k)] = ax[k];
-      out[3 * (i + k) + 1] = ay[k];
-      out[3 * (i + k) + 2] = az[k];
-    }
-  }
+static Floats root(Floats a) {
+#if defined(FULL_WIDTH) && defined(__AVX512F__)
+  return _mm512_sqrt_ps(a);
+#elif defined(FULL_WIDTH) && defined(__AVX2__)
+  return _mm256_sqrt_ps(a);
+#else
+  return _mm_sqrt_ps(a);
+#endif
 }
-#pragma GCC pop_options
 
+/// The forces between `n` bodies (x, y, z, mass): two vectors of bodies at a time, from all others one by one.
 WORK n(const float* __restrict in, float* __restrict out, int64_t count, int threads) {
-  std::vector<float> columns[4];
-  for (int column = 0; column < 4; ++column) {
+  constexpr int jam = 2;
+  std::vector<float> columns[3];
+  for (int column = 0; column < 3; ++column) {
     columns[column].resize(count);
     for (int64_t i = 0; i < count; ++i) columns[column][i] = in[4 * i + column];
   }
-  split(count, 16, threads, [&](int64_t begin, int64_t end) {
-    forces(columns[0].data(), columns[1].data(), columns[2].data(), columns[3].data(), out, begin, end, count);
+  split(count, jam * lanes, threads, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += jam * lanes) {
+      Floats x[jam], y[jam], z[jam], ax[jam] = {}, ay[jam] = {}, az[jam] = {};
+      for (int j = 0; j < jam; ++j) {
+        x[j] = *(const LooseFloats*)(columns[0].data() + i + j * lanes);
+        y[j] = *(const LooseFloats*)(columns[1].data() + i + j * lanes);
+        z[j] = *(const LooseFloats*)(columns[2].data() + i + j * lanes);
+      }
+      for (int64_t other = 0; other < count; ++other) {
+        const float* body = in + 4 * other;
+#pragma GCC unroll 2
+        for (int j = 0; j < jam; ++j) {
+          const Floats dx = body[0] - x[j], dy = body[1] - y[j], dz = body[2] - z[j];
+          const Floats inverse = 1 / root(dx * dx + dy * dy + dz * dz + 0.01f);
+          const Floats force = body[3] * inverse * inverse * inverse;
+          ax[j] += force * dx;
+          ay[j] += force * dy;
+          az[j] += force * dz;
+        }
+      }
+      for (int j = 0; j < jam; ++j) {
+        for (int k = 0; k < lanes; ++k) {
+          out[3 * (i + j * lanes + k)] = ax[j][k];
+          out[3 * (i + j * lanes + k) + 1] = ay[j][k];
+          out[3 * (i + j * lanes + k) + 2] = az[j][k];
+        }
+      }
+    }
   });
 }

@@ -4,6 +4,7 @@ import { mutationsOf } from './mutation.ts';
 
 const instructions = ['test/native/instructions.test.ts'];
 const device = ['test/native/device.test.ts'];
+const wide = ['test/native/wide-instructions.test.ts'];
 const compilers = ['test/native/compilers.test.ts'];
 
 export const mutations = [
@@ -28,13 +29,38 @@ export const mutations = [
       why: 'lanes of u32 above 2^31 are ordered wrongly',
     },
   ]),
-  ...mutationsOf('src/targets/native/prelude-wide.ts', instructions, [
+  ...mutationsOf('src/targets/native/prelude-wide.ts', wide, [
     {
       name: 'wide vectors move by memcpy',
       from: '{ *(${i}_at *)at = value; }',
       to: '{ memcpy(at, &value, sizeof value); }',
       why: 'GCC 12 repeats the first lanes of a constant whose last lanes are zero',
       tests: ['test/native/widening.test.ts'],
+    },
+    {
+      name: 'wide vectors are rounded by another mode',
+      from: 'Object.entries({ ceil: 2, floor: 1, trunc: 3 })',
+      to: 'Object.entries({ ceil: 2, floor: 0, trunc: 3 })',
+      why: 'Math.floor gives the nearest integer',
+    },
+    {
+      name: 'a wide minimum depends on the order of its operands',
+      from: 'of(`(${once} ${both} ${twice})`)',
+      to: 'of(`(${once})`)',
+      why: 'the minimum of NaN and a number is no NaN, and that of -0 and 0 depends on their order',
+    },
+    {
+      name: 'wide vectors that are made of parts take the first part alone',
+      from: "'__builtin_ia32_inserti32x4_mask(a, b, part, a, (uint16_t)-1)'",
+      to: "'__builtin_ia32_inserti32x4_mask(a, b, 0, a, (uint16_t)-1)'",
+      why: 'lanes take the values of other lanes',
+      tests: ['test/native/copies.test.ts'],
+    },
+    {
+      name: 'NaN becomes the least integer in wide vectors',
+      from: '(a & (${i})(x == x))',
+      to: '(a)',
+      why: 'a lane of NaN is no 0',
     },
   ]),
   ...mutationsOf('src/targets/native/prelude.ts', instructions, [
@@ -80,6 +106,8 @@ export const mutations = [
       to: 'return (ws_v128)__builtin_convertvector(a, ws_f32x4);',
       why: 'lanes of u32 above 2^31 become negative floats',
     },
+  ]),
+  ...mutationsOf('src/targets/native/prelude-memory.ts', instructions, [
     {
       name: 'an exchange under a condition gives what it found no more',
       from: '  return expected;',
@@ -99,6 +127,61 @@ export const mutations = [
       to: '  value = *(const ${memory} *)__builtin_assume_aligned(at, sizeof value);',
       why: 'a load of lanes at an odd address ends the process',
       tests: ['test/native/text.test.ts'],
+    },
+    {
+      name: 'C widens bytes in lanes without their sign',
+      from: "pmov${sign === 's' ? 's' : 'z'}x",
+      to: 'pmovzx',
+      why: 'elements of i8 and i16 below 0 become large',
+    },
+  ]),
+  ...mutationsOf('src/targets/native/narrow.ts', instructions, [
+    {
+      name: 'the sign of what is widened twice is that of the first time',
+      from: 'if (whole.name !== `i32x4.extend_low_i16x8_${sign}`) continue;',
+      to: '',
+      why: 'bytes that are widened with their sign and then without keep it',
+    },
+    {
+      name: 'whatever is shuffled and stored is taken for low bytes',
+      from: 'if (!order.bytes.slice(0, 4 * bytes).every(isLow)) return null;',
+      to: '',
+      why: 'other bytes of a vector are stored than those that were asked for',
+    },
+    {
+      name: 'narrow lanes are loaded and stored by the instructions of WebAssembly',
+      from: 'const found = narrowLoad(body, at) ?? narrowStore(body, at);',
+      to: 'const found = null as Instruction | null;',
+      why: 'kernels on bytes are ten times slower than on `cpu`',
+      tests: ['test/native/text.test.ts'],
+    },
+  ]),
+  ...mutationsOf('src/targets/native/copies.ts', wide, [
+    {
+      name: 'narrow lanes of wide vectors lie as far apart as whole ones',
+      from: "'v128.load8x4_u': 4,",
+      to: "'v128.load8x4_u': 16,",
+      why: 'elements of u8 are loaded one vector at a time',
+    },
+    {
+      name: 'wide stores of bytes are taken for stores of halves',
+      from: "'v128.store': 'ws_store' }",
+      to: "'v128.store': 'ws_store', 'v128.store8x4': 'ws_v128_store16x4_' }",
+      why: 'bytes beside those of a group are written over',
+    },
+    {
+      name: 'copies whose addresses are not side by side are carried out together',
+      from: 'offset === offsets[0]! + (step ?? 0) * copy)',
+      to: 'offset >= offsets[0]!)',
+      why: 'lanes are loaded from beside where they lie',
+      tests: ['test/native/copies.test.ts'],
+    },
+    {
+      name: 'what copies read of each other is overlooked',
+      from: 'for (const local of this.#read) if (this.#own.has(local) || this.#written.has(local)) return false;',
+      to: '',
+      why: 'sums that go from copy to copy count one of them',
+      tests: ['test/native/copies.test.ts'],
     },
   ]),
   ...mutationsOf('src/targets/native/function-text.ts', instructions, [
@@ -120,20 +203,6 @@ export const mutations = [
     'src/targets/native/widening.ts',
     ['test/native/widening.test.ts'],
     [
-      {
-        name: 'what copies read of each other is overlooked',
-        from: 'for (const local of this.#read) if (this.#own.has(local) || this.#written.has(local)) return false;',
-        to: '',
-        why: 'sums that go from copy to copy count one of them',
-        tests: ['test/native/copies.test.ts'],
-      },
-      {
-        name: 'copies whose addresses are not side by side are carried out together',
-        from: 'offset === offsets[0]! + 16 * copy)',
-        to: 'offset >= offsets[0]!)',
-        why: 'lanes are loaded from beside where they lie',
-        tests: ['test/native/copies.test.ts'],
-      },
       {
         name: 'a local stands at two places of a wide variable',
         from: 'return known.parts.join() === parts.join();',

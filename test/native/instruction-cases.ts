@@ -99,6 +99,33 @@ export const cases: readonly Case[] = [
         ),
     };
   }),
+  // What C takes for one load or store of narrow lanes, and what is nearly that.
+  ...(['s', 'u'] as const).flatMap((first) =>
+    (['s', 'u'] as const).map(
+      (second): Case => ({
+        name: `loads of bytes, widened ${first} and ${second}`,
+        operands: [],
+        result: 'v128',
+        write: (code) => {
+          code.memory('v128.load32_zero', dataAt + 3, 1);
+          code.op(`i16x8.extend_low_i8x16_${first}`, `i32x4.extend_low_i16x8_${second}`);
+        },
+      }),
+    ),
+  ),
+  ...Object.entries({ low: [0, 4, 8, 12], other: [0, 4, 8, 13], halves: [0, 1, 4, 5, 8, 9, 12, 13] }).map(
+    ([name, order]): Case => ({
+      name: `stores of ${name} bytes`,
+      operands: ['v128'],
+      result: null,
+      write: (code) => {
+        const all = Array.from({ length: 16 }, (_, at) => order[at % order.length]!);
+        code.withTemporary('v128', (value) => void code.tee(value).get(value).shuffle(all));
+        const isHalf = order.length === 8;
+        code.memoryLane(isHalf ? 'v128.store64_lane' : 'v128.store32_lane', 0, dataAt + 3, 1);
+      },
+    }),
+  ),
   ...Object.keys(laneMemoryOpcodes).map(
     (name): Case => ({
       name,

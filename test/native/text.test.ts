@@ -62,3 +62,12 @@ test('what stands behind a branch is not written, and its blocks are closed', ()
   expect(text).not.toMatch(/0x4[de]u/);
   expect(text).toMatch(/return t\d+;\n\}/);
 });
+
+test('what loads or stores narrow lanes is one instruction, where it is that and no other', () => {
+  const { text } = nativeText(moduleOfCases());
+  const calls = (name: string) => text.match(new RegExp(`[ =] ${name}\\(m `, 'g'))?.length ?? 0;
+  expect(calls('ws_v128_load8x4_s')).toBe(1);
+  expect(calls('ws_v128_load8x4_u')).toBe(1);
+  expect(calls('ws_v128_store8x4')).toBe(1);
+  expect(calls('ws_v128_store16x4')).toBe(1);
+});

@@ -6,17 +6,10 @@
 
 import type { WasmType } from '../wasm/encoder/code.ts';
 import type { LaneInstruction, PlainInstruction } from '../wasm/encoder/opcodes.ts';
+import { constantText, type Output, type Times, WideLocals } from './copies.ts';
 import type { DecodedFunction, DecodedModule, Instruction, Signature } from './decode.ts';
 import { laneOperations, type Operation, operationOf, textOf } from './operations.ts';
-import {
-  constantText,
-  findTogether,
-  type Output,
-  type Times,
-  type Together,
-  WideLocals,
-  writeTogether,
-} from './widening.ts';
+import { findTogether, type Together, writeTogether } from './widening.ts';
 
 export const cTypes: Readonly<Record<WasmType, string>> = {
   i32: 'uint32_t',

@@ -5,10 +5,11 @@
 // the host is called by its number among the imports: its operands lie in `values`, and so does its result then.
 
 import { usedDefinitions } from '../used-definitions.ts';
+import type { Times } from './copies.ts';
 import { type DecodedModule, decodeModule, type ImportedFunction } from './decode.ts';
 import { cTypes, declarationOf, functionText } from './function-text.ts';
+import { withNarrow } from './narrow.ts';
 import { prelude, types } from './prelude.ts';
-import type { Times } from './widening.ts';
 
 export interface NativeText {
   readonly text: string;
@@ -20,8 +21,10 @@ export interface NativeText {
 
 /** `widest`: how many vectors of 128 bits one may be: 2 with AVX2, 4 with AVX-512. */
 export function nativeText(bytes: Uint8Array, widest: 1 | Times = 1): NativeText {
-  const module = decodeModule(bytes);
-  const { imports, functions, exports } = module;
+  const decoded = decodeModule(bytes);
+  const functions = decoded.functions.map((each) => ({ ...each, body: withNarrow(each.body) }));
+  const module = { ...decoded, functions };
+  const { imports, exports } = module;
   const numberOf = (position: number) => imports.length + position;
   const own = [
     ...imports.map(importText),

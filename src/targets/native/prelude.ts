@@ -4,6 +4,7 @@
 // the portable lines say, that is used, and tests compare the two. Only what a kernel uses is kept (used-definitions.ts).
 // `ws_env` is what a call has: the memory, the word that asks it to stop, the host's functions and their values.
 
+import { memoryPrelude } from './prelude-memory.ts';
 import { widePrelude } from './prelude-wide.ts';
 
 /** Always kept. */
@@ -151,7 +152,12 @@ ${four(`ws_f32x4_${name}(ws_v128 a)`, (lane) => `__builtin_${name}f(((ws_f32x4)a
   })
   .join('');
 
-const lanes = `WS ws_v128 ws_select(ws_v128 mask, ws_v128 a, ws_v128 b) { return (a & mask) | (b & ~mask); }
+const lanes = `#if defined(__clang__) || __GNUC__ >= 12
+#define WS_SHUFFLE(a, b, ...) (ws_v128)__builtin_shufflevector((ws_i8x16)(a), (ws_i8x16)(b), __VA_ARGS__)
+#else
+#define WS_SHUFFLE(a, b, ...) (ws_v128)__builtin_shuffle((ws_i8x16)(a), (ws_i8x16)(b), (ws_i8x16){__VA_ARGS__})
+#endif
+WS ws_v128 ws_select(ws_v128 mask, ws_v128 a, ws_v128 b) { return (a & mask) | (b & ~mask); }
 WS ws_v128 ws_f32x4_splat(float a) { return (ws_v128)(ws_f32x4){a, a, a, a}; }
 WS ws_v128 ws_f64x2_splat(double a) { return (ws_v128)(ws_f64x2){a, a}; }
 WS ws_v128 ws_f32x4_abs(ws_v128 a) { return a & 0x7fffffff; }
@@ -221,21 +227,18 @@ WS ws_v128 ws_i32x4_with(ws_v128 a, int lane, uint32_t value) {
   return a;
 }
 WS ws_v128 ws_f32x4_with(ws_v128 a, int lane, float value) { return ws_i32x4_with(a, lane, ws_bits_f32(value)); }
+// By the order of bytes alone: of lanes that are named one by one GCC 12 makes as many moves.
 WS ws_v128 ws_extend8_s(ws_v128 a) {
-  ws_i8x16 b = (ws_i8x16)a;
-  return (ws_v128)(ws_i16x8){b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]};
+  return (ws_v128)((ws_i16x8)WS_SHUFFLE(a, a, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7) >> 8);
 }
 WS ws_v128 ws_extend8_u(ws_v128 a) {
-  ws_i8x16 b = (ws_i8x16)a;
-  return (ws_v128)((ws_i16x8){b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]} & (int16_t)0xff);
+  return WS_SHUFFLE(a, (ws_v128){0}, 0, 16, 1, 16, 2, 16, 3, 16, 4, 16, 5, 16, 6, 16, 7, 16);
 }
 WS ws_v128 ws_extend16_s(ws_v128 a) {
-  ws_i16x8 b = (ws_i16x8)a;
-  return (ws_v128){b[0], b[1], b[2], b[3]};
+  return WS_SHUFFLE(a, a, 0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7) >> 16;
 }
 WS ws_v128 ws_extend16_u(ws_v128 a) {
-  ws_i16x8 b = (ws_i16x8)a;
-  return (ws_v128){b[0], b[1], b[2], b[3]} & 0xffff;
+  return WS_SHUFFLE(a, (ws_v128){0}, 0, 1, 16, 16, 2, 3, 16, 16, 4, 5, 16, 16, 6, 7, 16, 16);
 }
 WS ws_v128 ws_demote(ws_v128 a) {
   ws_f64x2 b = (ws_f64x2)a;
@@ -282,100 +285,7 @@ WS ws_v128 ws_madd(ws_v128 a, ws_v128 b, ws_v128 c) {
     __builtin_fmaf(x[2], y[2], z[2]), __builtin_fmaf(x[3], y[3], z[3])};
 }
 #endif
-#if defined(__clang__) || __GNUC__ >= 12
-#define WS_SHUFFLE(a, b, ...) (ws_v128)__builtin_shufflevector((ws_i8x16)(a), (ws_i8x16)(b), __VA_ARGS__)
-#else
-#define WS_SHUFFLE(a, b, ...) (ws_v128)__builtin_shuffle((ws_i8x16)(a), (ws_i8x16)(b), (ws_i8x16){__VA_ARGS__})
-#endif
 `;
-
-/**
- * Loads and stores at any address; a value is the memory's bytes, or extended. Vectors move as vectors of any address: by
- * memcpy GCC 12 makes integers of 256 and 512 bits of them, and repeats a constant's first lanes where the last are zero.
- */
-const loadsOf = () => {
-  const load = (name: string, memory: string, result: string) =>
-    `WS ${result} ws_${name}(const uint8_t *at) {
-  ${memory} value;
-  memcpy(&value, at, sizeof value);
-  return (${result})value;
-}
-`;
-  const store = (name: string, memory: string, value: string) =>
-    `WS void ws_${name}(uint8_t *at, ${value} value) {
-  ${memory} stored = (${memory})value;
-  memcpy(at, &stored, sizeof stored);
-}
-`;
-  return [
-    load('i32_load', 'uint32_t', 'uint32_t'),
-    load('i64_load', 'uint64_t', 'uint64_t'),
-    load('f32_load', 'float', 'float'),
-    load('f64_load', 'double', 'double'),
-    load('i32_load8_s', 'int8_t', 'uint32_t'),
-    load('i32_load8_u', 'uint8_t', 'uint32_t'),
-    load('i32_load16_s', 'int16_t', 'uint32_t'),
-    load('i32_load16_u', 'uint16_t', 'uint32_t'),
-    `WS ws_v128 ws_v128_load(const uint8_t *at) { return *(const ws_v128_at *)at; }
-WS void ws_v128_store(uint8_t *at, ws_v128 value) { *(ws_v128_at *)at = value; }
-`,
-    store('i32_store', 'uint32_t', 'uint32_t'),
-    store('i64_store', 'uint64_t', 'uint64_t'),
-    store('f32_store', 'float', 'float'),
-    store('f64_store', 'double', 'double'),
-    store('i32_store8', 'uint8_t', 'uint32_t'),
-    store('i32_store16', 'uint16_t', 'uint32_t'),
-  ].join('');
-};
-
-const vectorMemory = `WS ws_v128 ws_v128_load16x4_s(const uint8_t *at) {
-  int16_t v[4];
-  memcpy(v, at, 8);
-  return (ws_v128){v[0], v[1], v[2], v[3]};
-}
-WS ws_v128 ws_v128_load16x4_u(const uint8_t *at) {
-  uint16_t v[4];
-  memcpy(v, at, 8);
-  return (ws_v128){v[0], v[1], v[2], v[3]};
-}
-WS ws_v128 ws_v128_load32_splat(const uint8_t *at) {
-  int32_t v;
-  memcpy(&v, at, 4);
-  return (ws_v128){v, v, v, v};
-}
-WS ws_v128 ws_v128_load32_zero(const uint8_t *at) {
-  int32_t v;
-  memcpy(&v, at, 4);
-  return (ws_v128){v, 0, 0, 0};
-}
-WS void ws_v128_store32_lane(uint8_t *at, ws_v128 value, int lane) {
-  int32_t v = value[lane];
-  memcpy(at, &v, 4);
-}
-WS void ws_v128_store64_lane(uint8_t *at, ws_v128 value, int lane) {
-  int64_t v = ((ws_i64x2)value)[lane];
-  memcpy(at, &v, 8);
-}
-`;
-
-/** In the one order that WebAssembly has. Their addresses are multiples of their size. */
-const atomics = (['i32', 'i64'] as const)
-  .map((type) => {
-    const c = type === 'i32' ? 'uint32_t' : 'uint64_t';
-    const word = `(${c} *)__builtin_assume_aligned(at, sizeof(${c}))`;
-    const fetches = ['add', 'sub', 'and', 'or', 'xor'].map(
-      (name) =>
-        `WS ${c} ws_${type}_atomic_rmw_${name}(uint8_t *at, ${c} value) { return __atomic_fetch_${name}(${word}, value, __ATOMIC_SEQ_CST); }\n`,
-    );
-    return `WS ${c} ws_${type}_atomic_load(uint8_t *at) { return __atomic_load_n(${word}, __ATOMIC_SEQ_CST); }
-${fetches.join('')}WS ${c} ws_${type}_atomic_rmw_xchg(uint8_t *at, ${c} value) { return __atomic_exchange_n(${word}, value, __ATOMIC_SEQ_CST); }
-WS ${c} ws_${type}_atomic_rmw_cmpxchg(uint8_t *at, ${c} expected, ${c} value) {
-  __atomic_compare_exchange_n(${word}, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-  return expected;
-}
-`;
-  })
-  .join('');
 
 export const prelude = [
   endings,
@@ -384,7 +294,5 @@ export const prelude = [
   rounding,
   widePrelude(2),
   widePrelude(4),
-  loadsOf(),
-  vectorMemory,
-  atomics,
+  memoryPrelude,
 ].join('');

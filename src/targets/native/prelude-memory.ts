@@ -1,0 +1,138 @@
+// The lines of C that load and store, and those of atomics.
+//
+// A value is the memory's bytes, at any address, or elements of 8 and 16 bits, extended to the lanes' 32 and cut off from
+// them. Vectors move as vectors of any address: by memcpy GCC 12 makes integers of 256 and 512 bits of them, and repeats
+// a constant's first lanes where the last are zero.
+
+/** Values of one lane, and whole vectors. */
+const loadsOf = () => {
+  const load = (name: string, memory: string, result: string) =>
+    `WS ${result} ws_${name}(const uint8_t *at) {
+  ${memory} value;
+  memcpy(&value, at, sizeof value);
+  return (${result})value;
+}
+`;
+  const store = (name: string, memory: string, value: string) =>
+    `WS void ws_${name}(uint8_t *at, ${value} value) {
+  ${memory} stored = (${memory})value;
+  memcpy(at, &stored, sizeof stored);
+}
+`;
+  return [
+    load('i32_load', 'uint32_t', 'uint32_t'),
+    load('i64_load', 'uint64_t', 'uint64_t'),
+    load('f32_load', 'float', 'float'),
+    load('f64_load', 'double', 'double'),
+    load('i32_load8_s', 'int8_t', 'uint32_t'),
+    load('i32_load8_u', 'uint8_t', 'uint32_t'),
+    load('i32_load16_s', 'int16_t', 'uint32_t'),
+    load('i32_load16_u', 'uint16_t', 'uint32_t'),
+    `WS ws_v128 ws_v128_load(const uint8_t *at) { return *(const ws_v128_at *)at; }
+WS void ws_v128_store(uint8_t *at, ws_v128 value) { *(ws_v128_at *)at = value; }
+`,
+    store('i32_store', 'uint32_t', 'uint32_t'),
+    store('i64_store', 'uint64_t', 'uint64_t'),
+    store('f32_store', 'float', 'float'),
+    store('f64_store', 'double', 'double'),
+    store('i32_store8', 'uint8_t', 'uint32_t'),
+    store('i32_store16', 'uint16_t', 'uint32_t'),
+  ].join('');
+};
+
+const vectorMemory = `WS ws_v128 ws_v128_load32_splat(const uint8_t *at) {
+  int32_t v;
+  memcpy(&v, at, 4);
+  return (ws_v128){v, v, v, v};
+}
+WS ws_v128 ws_v128_load32_zero(const uint8_t *at) {
+  int32_t v;
+  memcpy(&v, at, 4);
+  return (ws_v128){v, 0, 0, 0};
+}
+WS void ws_v128_store32_lane(uint8_t *at, ws_v128 value, int lane) {
+  int32_t v = value[lane];
+  memcpy(at, &v, 4);
+}
+WS void ws_v128_store64_lane(uint8_t *at, ws_v128 value, int lane) {
+  int64_t v = ((ws_i64x2)value)[lane];
+  memcpy(at, &v, 8);
+}
+`;
+
+const vectors = { 1: 'ws_v128', 2: 'ws_v256', 4: 'ws_v512' } as const;
+
+/** Lanes of four, eight or sixteen elements of 8 or 16 bits that lie side by side. */
+function narrow(bits: 8 | 16, times: 1 | 2 | 4): string {
+  const vector = vectors[times];
+  const suffix = times === 1 ? '' : `_${times}`;
+  const bytes = (bits * 4 * times) / 8;
+  const types = (sign: string) =>
+    `  typedef ${sign}int${bits}_t narrow __attribute__((vector_size(${bytes}), aligned(1), may_alias));\n`;
+  const load = (sign: 's' | 'u') => {
+    const name = `ws_v128_load${bits}x4_${sign}`;
+    const begin = `WS ${vector} ${name}${suffix}(const uint8_t *at) {\n`;
+    const portable =
+      times === 1
+        ? bits === 8
+          ? `  return ws_extend16_${sign}(ws_extend8_${sign}(ws_v128_load32_zero(at)));\n`
+          : `  int64_t v;\n  memcpy(&v, at, 8);\n  return ws_extend16_${sign}((ws_v128)(ws_i64x2){v, 0});\n`
+        : `  ${vector} result = {0};
+${Array.from({ length: times }, (_, part) => `  result = ws_with${times}(result, ${part}, ${name}(at + ${(part * bits) / 2}));\n`).join('')}  return result;\n`;
+    return `#if defined(__clang__)
+${begin}${types(sign === 's' ? '' : 'u')}  return __builtin_convertvector(*(const narrow *)at, ${vector});
+}
+#elif defined(${{ 1: '__SSE4_1__', 2: '__AVX2__', 4: '__AVX512F__' }[times]})
+${begin}${extendedByX86(bits, times, sign, bytes)}}
+#else
+${begin}${portable}}
+#endif
+`;
+  };
+  return `${load('s')}${load('u')}WS void ws_v128_store${bits}x4${suffix}(uint8_t *at, ${vector} value) {
+${types('')}  *(narrow *)at = __builtin_convertvector(value, narrow);
+}
+`;
+}
+
+/** One instruction, which takes a whole vector's elements, or the first of a vector of 128 bits. */
+function extendedByX86(bits: 8 | 16, times: 1 | 2 | 4, sign: 's' | 'u', bytes: number): string {
+  const call = `__builtin_ia32_pmov${sign === 's' ? 's' : 'z'}x${bits === 8 ? 'b' : 'w'}d${128 * times}`;
+  const element = bits === 8 ? 'char' : 'short';
+  const size = Math.max(bytes, 16);
+  const type = `  typedef ${element} narrow __attribute__((vector_size(${size}), aligned(1), may_alias));\n`;
+  const given = times === 4 ? ', (ws_v512){0}, (uint16_t)-1' : '';
+  const name = times === 4 ? `${call}_mask` : call;
+  if (bytes >= 16) return `${type}  return ${name}(*(const narrow *)at${given});\n`;
+  const first = bytes === 4 ? '(ws_v128){v, 0, 0, 0}' : '(ws_i64x2){v, 0}';
+  return `${type}  int${8 * bytes}_t v;
+  memcpy(&v, at, ${bytes});
+  return ${name}((narrow)${first});
+`;
+}
+
+/** In the one order that WebAssembly has. Their addresses are multiples of their size. */
+const atomics = (['i32', 'i64'] as const)
+  .map((type) => {
+    const c = type === 'i32' ? 'uint32_t' : 'uint64_t';
+    const word = `(${c} *)__builtin_assume_aligned(at, sizeof(${c}))`;
+    const fetches = ['add', 'sub', 'and', 'or', 'xor'].map(
+      (name) =>
+        `WS ${c} ws_${type}_atomic_rmw_${name}(uint8_t *at, ${c} value) { return __atomic_fetch_${name}(${word}, value, __ATOMIC_SEQ_CST); }\n`,
+    );
+    return `WS ${c} ws_${type}_atomic_load(uint8_t *at) { return __atomic_load_n(${word}, __ATOMIC_SEQ_CST); }
+${fetches.join('')}WS ${c} ws_${type}_atomic_rmw_xchg(uint8_t *at, ${c} value) { return __atomic_exchange_n(${word}, value, __ATOMIC_SEQ_CST); }
+WS ${c} ws_${type}_atomic_rmw_cmpxchg(uint8_t *at, ${c} expected, ${c} value) {
+  __atomic_compare_exchange_n(${word}, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return expected;
+}
+`;
+  })
+  .join('');
+
+export const memoryPrelude = [
+  loadsOf(),
+  vectorMemory,
+  ...([1, 2, 4] as const).flatMap((times) => [narrow(8, times), narrow(16, times)]),
+  atomics,
+].join('');
