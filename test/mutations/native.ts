@@ -35,7 +35,7 @@ export const mutations = [
       from: '{ *(${i}_at *)at = value; }',
       to: '{ memcpy(at, &value, sizeof value); }',
       why: 'GCC 12 repeats the first lanes of a constant whose last lanes are zero',
-      tests: ['test/native/widening.test.ts'],
+      tests: ['test/native/copies.test.ts'],
     },
     {
       name: 'wide vectors are rounded by another mode',
