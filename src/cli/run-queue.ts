@@ -11,7 +11,7 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import { packageVersion } from '../diagnostics/package-version.ts';
 import { problem, unreadable } from '../diagnostics/problem.ts';
 import { placeOf } from '../files/place.ts';
-import { isUrl } from '../formats/url.ts';
+import { isUrl, shownUrl } from '../formats/url.ts';
 import type { Job } from '../overlap/job.ts';
 import type { RunOptions } from '../overlap/options.ts';
 import { jobsOf } from '../overlap/sequence.ts';
@@ -25,6 +25,7 @@ import {
   type Deal,
   type DealtFile,
   type DealtInput,
+  filesOfInput,
   idOfOutputs,
   isList,
   isOneFile,
@@ -116,6 +117,14 @@ export async function runOverQueue(
     throw unreadable(modulePath, cause);
   });
   const input = absoluteInput(files.inputs as DealtInput);
+  const url = filesOfInput(input).find(({ file }) => isUrl(file))?.file;
+  if (url !== undefined) {
+    throw problem(
+      'WS5005',
+      `${shownUrl(url)} is a URL, and workers of a queue read files alone`,
+      'save it to a file that all of them see, or compute each piece without a queue: --shard 1/10',
+    );
+  }
   const journal = journalOf(named, options);
   const outputs =
     journal === undefined

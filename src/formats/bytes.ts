@@ -6,6 +6,7 @@ import { unreadable } from '../diagnostics/problem.ts';
 import { PipePieces } from './pipe-pieces.ts';
 import { StreamBytes } from './stream-bytes.ts';
 import { isUrl } from './url.ts';
+import type { UrlVersions } from './url-versions.ts';
 
 /** A place in an open file: its descriptor, and bytes from its beginning. */
 export interface FilePlace {
@@ -51,13 +52,14 @@ function standardInput(): AsyncIterable<Uint8Array> {
 
 /**
  * Opens a file, a URL, or a device or pipe that has a path. `'-'` is standard input. `opened` receives what ends the wait
- * for a server.
+ * for a server; `versions` are those that URLs must be of.
  */
 export async function openBytes(
   path: string,
   opened: (one: { close(): Promise<void> }) => void = () => {},
+  versions?: UrlVersions,
 ): Promise<OpenBytes> {
-  if (isUrl(path)) return (await import('./http-bytes.ts')).openUrl(path, opened);
+  if (isUrl(path)) return (await import('./http-bytes.ts')).openUrl(path, opened, versions);
   if (path === '-') return new StreamBytes('standard input', standardInput()).begin();
   try {
     const about = await stat(path);

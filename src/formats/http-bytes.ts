@@ -8,7 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { problem, unreadable } from '../diagnostics/problem.ts';
 import type { ByteReader, OpenBytes } from './bytes.ts';
 import { StreamBytes } from './stream-bytes.ts';
-import { shownUrl } from './url.ts';
+import { pathInName, shownUrl } from './url.ts';
+import { changedUrl, type UrlVersions } from './url-versions.ts';
 
 /** Bytes that are asked for at least. */
 const leastBytes = 1 << 18;
@@ -17,23 +18,29 @@ const [mostRequests, partBytes] = [4, 1 << 21];
 /** Milliseconds before another try, where the network or the server fails. */
 const pauses = [100, 1000];
 
-/** Opens a URL. `opened` receives what ends it, before anything is asked. */
+/**
+ * Opens a URL. `opened` receives what ends it, before anything is asked. `versions`: those that the run has met, of which
+ * it must be.
+ */
 export async function openUrl(
   url: string,
   opened: (one: { close(): Promise<void> }) => void,
+  versions?: UrlVersions,
 ): Promise<OpenBytes> {
   const server = new Server(url);
   opened({ close: async () => server.close() });
   const first = await server.ask(
     async (response) => {
-      const version = response.status === 206 ? versionOf(response) : undefined;
-      const total = Number(/\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1] ?? Number.NaN);
+      const range = response.headers.get('content-range') ?? '';
+      const isEmpty = response.status === 416 && range === 'bytes */0';
+      const version = response.status === 206 || isEmpty ? versionOf(response) : undefined;
+      const total = Number(/\/(\d+)$/.exec(range)?.[1] ?? Number.NaN);
       if (version !== undefined && Number.isSafeInteger(total)) {
         const remote: Remote = { server, version, total };
-        return new HttpBytes(remote, {
-          begin: 0,
-          bytes: await rangeOf(remote, response, 0, Math.min(leastBytes, total)),
-        });
+        const part = () => rangeOf(remote, response, 0, Math.min(leastBytes, total));
+        const bytes = isEmpty ? await nothingOf(response) : await part();
+        versions?.found(url, { version, bytes: total });
+        return new HttpBytes(remote, { begin: 0, bytes });
       }
       if (response.status === 200) return streamOf(server, response);
       await response.body?.cancel();
@@ -41,7 +48,14 @@ export async function openUrl(
     },
     { begin: 0, end: leastBytes },
   );
-  // No range begins in an empty file, and one of no version is read in one answer.
+  if (first instanceof HttpBytes) return first;
+  try {
+    versions?.foundNone(url);
+  } catch (error) {
+    server.close();
+    throw error;
+  }
+  // One of no version is read in one answer; a server may not say that a file is empty.
   return first ?? (await server.ask(async (response) => streamOf(server, response)));
 }
 
@@ -115,7 +129,10 @@ class Server {
 
   answered({ status, statusText }: Response): Error {
     const why = `the server answers ${status} ${statusText}`.trimEnd();
-    return problem('WS5003', `${this.name} cannot be read: ${why}`, 'check the URL, and who may read it');
+    const hint = /[*{]/.test(pathInName(this.name))
+      ? 'a pattern names files, and no URLs: name each, one behind the other, or with --input x=<URL> for each'
+      : 'check the URL, and who may read it';
+    return problem('WS5003', `${this.name} cannot be read: ${why}`, hint);
   }
 
   failed(cause: unknown): Error {
@@ -153,11 +170,7 @@ function rangeProblem(
       `${name} cannot be read: the server gives ${range} for bytes ${begin}-${end - 1}`,
     );
   }
-  return problem(
-    'WS5003',
-    `${name} changed while it was read: it was version ${version} of ${total} bytes`,
-    'run it again when nothing writes to it, or on a copy of it',
-  );
+  return changedUrl(name, { version, bytes: total });
 }
 
 /** The bytes of an answer, which are of that range and version. */
@@ -171,6 +184,11 @@ async function rangeOf(remote: Remote, response: Response, begin: number, end: n
   if (bytes.length === end - begin) return bytes;
   const { name } = remote.server;
   throw problem('WS5003', `${name} cannot be read: the server gives ${bytes.length} of ${end - begin} bytes`);
+}
+
+async function nothingOf(response: Response): Promise<Uint8Array> {
+  await response.body?.cancel();
+  return new Uint8Array();
 }
 
 /** Bytes that are here. */

@@ -17,6 +17,7 @@ import type { Wanted } from './source.ts';
 import { hasNulls, UnitSource } from './unit-source.ts';
 import { type Unsupported, unsupportedBeginning, unsupportedName } from './unsupported.ts';
 import { isUrl, shownUrl } from './url.ts';
+import type { UrlVersions } from './url-versions.ts';
 
 /** A file as it was given. */
 export interface FileRequest {
@@ -42,7 +43,8 @@ const beginningBytes = 512;
 
 /**
  * Opens a file. `opened` receives what is to be closed before anything is read of it, so that it can be closed
- * while it waits for its first bytes. `needed` is the type of elements for formats that do not say it.
+ * while it waits for its first bytes. `needed` is the type of elements for formats that do not say it; `versions` are
+ * those that URLs must be of.
  *
  * @throws WarpstageError WS5003 where it cannot be read, WS5004 where its format is not read, WS5005 where it
  * holds another type than was said
@@ -51,10 +53,11 @@ export async function openFile(
   request: FileRequest,
   needed: Dtype | undefined,
   opened: (one: { close(): Promise<void> }) => void,
+  versions?: UrlVersions,
 ): Promise<OpenedFile> {
   const { file, dtype } = request;
   const said = request.format === undefined ? undefined : formatOfFile(request.format, file);
-  const bytes = await openBytes(file, opened);
+  const bytes = await openBytes(file, opened, versions);
   opened(bytes);
   const format = said ?? (await formatOf(bytes, file));
   const contents = await openContents(format, bytes, { dtype: dtype ?? needed });

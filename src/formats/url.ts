@@ -16,6 +16,11 @@ export function pathInName(name: string): string {
   }
 }
 
+/** What follows the path of a URL, which may be a secret. */
+export function queryOf(url: string): string {
+  return /\?([^#]*)/.exec(url)?.[1] ?? '';
+}
+
 /** A URL as messages have it: without who asks, and without what follows the path, which may be a secret. */
 export function shownUrl(url: string): string {
   const text = url.replace(/^(https?:\/\/)[^/?#]*@/i, '$1').replace(/#.*$/s, '');

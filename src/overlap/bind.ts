@@ -6,6 +6,7 @@ import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
 import type { Content } from '../files/sum-of-file.ts';
 import type { Source, Wanted } from '../formats/source.ts';
+import type { UrlVersions } from '../formats/url-versions.ts';
 import { parseSchema } from '../kernel/parameters.ts';
 import type { ElementType } from '../kernel/types.ts';
 import { Accumulator } from './accumulate.ts';
@@ -43,6 +44,8 @@ export interface BindRequest {
   readonly data: ReadonlyMap<string, InputData>;
   /** What input files hold, by their paths, where they are identified by that. */
   readonly contents: ReadonlyMap<string, Content>;
+  /** Of URLs, as far as they were opened. */
+  readonly versions: UrlVersions;
   readonly destinations: ReadonlyMap<string, OutputData>;
   readonly settings: Settings;
   /** How values become another type, whatever the job says of its inputs. */

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { problem } from '../diagnostics/problem.ts';
 import { FileStamps } from '../files/stamps.ts';
 import { type Content, contentOf } from '../files/sum-of-file.ts';
-import { isUrl, shownUrl } from '../formats/url.ts';
+import { isUrl } from '../formats/url.ts';
 import { knownModel } from '../runtime/model/known.ts';
 import { openDevices } from './devices.ts';
 import { expandInputs } from './file-lists.ts';
@@ -17,7 +17,8 @@ import { hostMemory } from './memory-limit.ts';
 import { checkOutputs, OpenOutputs, refusePresent } from './outputs.ts';
 import { inPieces } from './pieces.ts';
 import { cutRun } from './shards/cut-run.ts';
-import type { Given, Surroundings } from './surroundings.ts';
+import type { Given, LookingAt, Surroundings } from './surroundings.ts';
+import { contentOfUrl } from './url-inputs.ts';
 
 export const inNode: Surroundings = {
   get processors() {
@@ -37,33 +38,29 @@ export const inNode: Surroundings = {
   copiesFor,
   modelOf: knownModel,
   hostMemory,
-  async lookAt(paths, checksum, signal) {
+  async lookAt(paths, checksum, looking) {
     const stamps = await FileStamps.of(paths);
-    const contents = checksum ? await contentsOf(paths, signal) : new Map<string, Content>();
+    const contents = checksum ? await contentsOf(paths, looking) : new Map<string, Content>();
     return { contents, check: () => stamps.check() };
   },
-  inputs: (copy) => new OpenInputs(copy),
+  inputs: (copy, versions) => new OpenInputs(copy, undefined, versions),
   outputs: (how, copy) => new OpenOutputs(how, copy),
   inPieces,
   resume: resumeRun,
   cut: cutRun,
 };
 
-/** What regular files hold, by their paths. */
+/** What regular files and URLs hold, by their paths. */
 async function contentsOf(
   paths: readonly string[],
-  signal: AbortSignal,
+  { versions, signal }: LookingAt,
 ): Promise<ReadonlyMap<string, Content>> {
   const contents = new Map<string, Content>();
   for (const path of new Set(paths)) {
-    if (isUrl(path)) {
-      throw problem(
-        'WS5005',
-        `${shownUrl(path)} has no checksum: that of an input is taken when it is read once more`,
-        'save it to a file first, or run it without --checksum',
-      );
-    }
-    const content = path === '-' ? undefined : await contentOf(path, signal);
+    if (path === '-') continue;
+    const content = await (isUrl(path)
+      ? contentOfUrl(path, versions.needed, signal)
+      : contentOf(path, signal));
     if (content !== undefined) contents.set(path, content);
   }
   return contents;

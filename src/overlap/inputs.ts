@@ -9,6 +9,7 @@ import type { Source, Wanted } from '../formats/source.ts';
 import { inThread } from '../formats/threaded-source.ts';
 import { UnitSource } from '../formats/unit-source.ts';
 import { isUrl, shownUrl } from '../formats/url.ts';
+import { UrlVersions } from '../formats/url-versions.ts';
 import { type CopyBytes, copyHere } from './copy-here.ts';
 import { filesOf, isPinned, openGiven, rawType } from './input-data.ts';
 import { type ListedFile, ListSource } from './list-source.ts';
@@ -25,11 +26,16 @@ export class OpenInputs implements Inputs {
   readonly #opened: { close(): Promise<void> }[] = [];
   readonly #tables = new Map<string, OpenedFile>();
   readonly #copy: CopyBytes;
+  readonly #versions: UrlVersions;
   readonly #patience: number | undefined;
 
-  /** `copy`: how the elements of typed arrays are taken; `patience`: how long is decoded before there is a thread, in ms. */
-  constructor(copy: CopyBytes = copyHere, patience?: number) {
+  /**
+   * `copy`: how the elements of typed arrays are taken; `patience`: how long is decoded before there is a thread, in ms;
+   * `versions`: those of URLs that the run has met.
+   */
+  constructor(copy: CopyBytes = copyHere, patience?: number, versions = new UrlVersions()) {
     this.#copy = copy;
+    this.#versions = versions;
     this.#patience = patience;
   }
 
@@ -64,8 +70,9 @@ export class OpenInputs implements Inputs {
 
   /** Files one behind the other. Each is opened with what belongs to it when its turn comes, and closed with that. */
   async #files(files: readonly InputFile[], wanted: Wanted): Promise<Source> {
-    const source = new ListSource(await lookAtAll(files, wanted), async (position) => {
-      const inputs = new OpenInputs(this.#copy);
+    const versions = this.#versions.needed;
+    const source = new ListSource(await lookAtAll(files, wanted, versions), async (position) => {
+      const inputs = new OpenInputs(this.#copy, undefined, versions);
       const close = () => inputs.close();
       try {
         return { source: await inputs.open(files[position]!, wanted), close };
@@ -82,7 +89,8 @@ export class OpenInputs implements Inputs {
   async #openedFile(request: InputFile, wanted: Wanted): Promise<OpenedFile> {
     const known = this.#tables.get(request.file);
     if (known !== undefined) return known;
-    const opened = await openFile(request, rawType(wanted), (one) => this.#opened.unshift(one));
+    const toClose = (one: { close(): Promise<void> }) => this.#opened.unshift(one);
+    const opened = await openFile(request, rawType(wanted), toClose, this.#versions);
     if (opened.format.columns) this.#tables.set(request.file, opened);
     return opened;
   }
@@ -92,11 +100,15 @@ export class OpenInputs implements Inputs {
 const atOnce = 16;
 
 /** What is in the files of a list. Of several that cannot be read, the first is reported. */
-async function lookAtAll(files: readonly InputFile[], wanted: Wanted): Promise<ListedFile[]> {
+async function lookAtAll(
+  files: readonly InputFile[],
+  wanted: Wanted,
+  versions: UrlVersions,
+): Promise<ListedFile[]> {
   const listed: ListedFile[] = [];
   while (listed.length < files.length) {
     const some = files.slice(listed.length, listed.length + atOnce);
-    for (const one of await Promise.allSettled(some.map((file) => lookAt(file, wanted)))) {
+    for (const one of await Promise.allSettled(some.map((file) => lookAt(file, wanted, versions)))) {
       if (one.status === 'rejected') throw one.reason;
       listed.push(one.value);
     }
@@ -105,15 +117,16 @@ async function lookAtAll(files: readonly InputFile[], wanted: Wanted): Promise<L
 }
 
 /** What is in a file of a list. */
-async function lookAt(request: InputFile, wanted: Wanted): Promise<ListedFile> {
+async function lookAt(request: InputFile, wanted: Wanted, versions: UrlVersions): Promise<ListedFile> {
   const toClose: { close(): Promise<void> }[] = [];
   try {
     const about = await stat(request.file).catch(() => undefined);
     if (!isTwice(request.file, about)) throw notListed(request.file);
-    const opened = await openFile(request, rawType(wanted), (one) => toClose.unshift(one));
+    const opened = await openFile(request, rawType(wanted), (one) => toClose.unshift(one), versions);
     const source: Source = await sourceOf(opened.file, opened.format, opened.contents, wanted);
     const { dtype, shape, length, rate, decodingBytes = 0 } = source;
-    return { file: request.file, dtype, shape, length, rate, decodingBytes };
+    const file = isUrl(request.file) ? shownUrl(request.file) : request.file;
+    return { file, dtype, shape, length, rate, decodingBytes };
   } finally {
     await Promise.allSettled(toClose.map((one) => one.close()));
   }
@@ -122,14 +135,14 @@ async function lookAt(request: InputFile, wanted: Wanted): Promise<ListedFile> {
 function notListed(file: string): Error {
   return problem(
     'WS5005',
-    `${file === '-' ? 'standard input' : isUrl(file) ? shownUrl(file) : file} is no regular file, and cannot be one of a list`,
+    `${file === '-' ? 'standard input' : file} is no regular file, and cannot be one of a list`,
     'save it to a file first, or give the others through the same pipe',
   );
 }
 
-/** Whether a name is that of a file which is there a second time. A server may have another version then. */
+/** Whether a name is that of a file which is there a second time. That of a URL is known when it is opened. */
 function isTwice(file: string, about: Stats | undefined): boolean {
-  return file !== '-' && !isUrl(file) && about?.isFile() !== false;
+  return file !== '-' && about?.isFile() !== false;
 }
 
 /** Whether data can be read a second time. What is not there is found missing later. */

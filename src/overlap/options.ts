@@ -140,7 +140,7 @@ export interface RunOptions {
   /**
    * Computes one piece of the outputs, the n-th of so many (`[3, 10]`), into files of its own beside each
    * (`y.npy.3-of-10`), for `warpstage merge`. A piece that is there already is compared with the result, and a difference
-   * is an error (WS5015). Inputs are files or arrays, outputs files, and the job has no accumulators. Default: all.
+   * is an error (WS5015). Inputs are files, URLs or arrays, outputs files, and the job has no accumulators. Default: all.
    */
   readonly shard?: readonly [n: number, of: number];
   /** Only the first so many rows of the inputs. Default: all. */
@@ -151,7 +151,7 @@ export interface RunOptions {
   readonly depth?: number | 'auto';
   /**
    * Keeps what was written when the run ends before its end, and continues after it when it is started again with
-   * the same work, settings and files. Inputs and outputs are files then (WS5010). What is kept lies beside the first
+   * the same work, settings and files. Inputs are files or URLs then, and outputs files (WS5010). What is kept lies beside the first
    * output; a name says where else, which a reduction without outputs needs: with `'sums'` it is `.sums.journal` and
    * others that begin so. Where what was kept is of another run, that is an error (WS5013). Default false.
    */

@@ -145,7 +145,10 @@ export class OpenOutputs implements Outputs {
     for (const journal of this.#journals) await journal.stop();
     for (const sink of this.#sinks) await sink.finish(shapes.get(sink)!);
     for (const { sink, parts } of origin === undefined ? [] : this.#sums) {
-      const inputs = origin!.inputs.map(({ path, ...content }) => ({ path: resolve(path), ...content }));
+      const inputs = origin!.inputs.map(({ path, ...content }) => ({
+        path: isUrl(path) ? shownUrl(path) : resolve(path),
+        ...content,
+      }));
       const text = sumsText({ bytes: parts.bytes, partBytes, sums: parts.sums, ...origin!, inputs });
       await sink.write(Buffer.from(text));
       await sink.finish([]);

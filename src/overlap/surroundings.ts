@@ -4,6 +4,7 @@
 
 import type { Content } from '../files/sum-of-file.ts';
 import type { Source, Wanted } from '../formats/source.ts';
+import type { UrlVersions } from '../formats/url-versions.ts';
 import type { Device } from '../runtime/device.ts';
 import type { EngineModel } from '../runtime/model/engines.ts';
 import type { BindRequest, Unopened } from './bind.ts';
@@ -95,6 +96,12 @@ export interface InputFiles {
   check(): Promise<void>;
 }
 
+/** What looking at the input files has besides. */
+export interface LookingAt {
+  readonly versions: UrlVersions;
+  readonly signal: AbortSignal;
+}
+
 export interface Surroundings {
   /** Threads that the machine runs at a time. */
   readonly processors: number;
@@ -114,8 +121,9 @@ export interface Surroundings {
   /** What chunks may take of the host's memory, where that is limited. */
   hostMemory(beside: BesideChunks): HostMemory | undefined;
   /** Looks at the input files, and notes what they hold if that is asked for. */
-  lookAt(paths: readonly string[], checksum: boolean, signal: AbortSignal): Promise<InputFiles>;
-  inputs(copy: CopyBytes): Inputs;
+  lookAt(paths: readonly string[], checksum: boolean, looking: LookingAt): Promise<InputFiles>;
+  /** `versions`: those of URLs that the run has met. */
+  inputs(copy: CopyBytes, versions: UrlVersions): Inputs;
   outputs(how: HowWritten, copy: CopyBytes): Outputs;
   /** What runs a job from file to file without chunks; null where that cannot be. */
   inPieces(job: BoundJob): Pieces | null;

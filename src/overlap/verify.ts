@@ -1,10 +1,13 @@
 // verify: whether an output is still what a run wrote, by the checksums beside it.
 
 import type { FileHandle } from 'node:fs/promises';
-import { unreadable } from '../diagnostics/problem.ts';
+import { problem, unreadable } from '../diagnostics/problem.ts';
 import { Checksum } from '../files/checksum.ts';
-import { contentOf, openToRead, readThrough } from '../files/sum-of-file.ts';
+import { type Content, contentOf, openToRead, readThrough } from '../files/sum-of-file.ts';
+import { isUrl } from '../formats/url.ts';
+import { UrlVersions } from '../formats/url-versions.ts';
 import { readSums, type Sums } from './sums.ts';
+import { contentOfUrl } from './url-inputs.ts';
 
 /** Every n-th part of t, counted from 1: t runs with another n each look at all. */
 export type Subset = readonly [n: number, t: number];
@@ -76,8 +79,18 @@ export async function verify(output: string, options: VerifyOptions): Promise<Ve
 async function changedInputs({ inputs }: Sums, signal: AbortSignal): Promise<Difference[]> {
   const found: Difference[] = [];
   for (const { path, bytes, sum } of inputs) {
-    const content = await contentOf(path, signal);
+    const content = await (isUrl(path) ? contentOfWrittenUrl(path, signal) : contentOf(path, signal));
     if (content?.sum !== sum) found.push({ path, begin: 0, end: bytes, kind: 'changed' });
   }
   return found;
+}
+
+/** What a URL holds now that a run has noted. What may be a secret was left out. */
+function contentOfWrittenUrl(url: string, signal: AbortSignal): Promise<Content> {
+  if (!url.endsWith('?…')) return contentOfUrl(url, new UrlVersions(), signal);
+  throw problem(
+    'WS5003',
+    `${url} cannot be read again: what follows its path may be a secret, and is not written down`,
+    'verify the output alone, without --inputs',
+  );
 }

@@ -10,6 +10,7 @@ import { counted } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { problem } from '../diagnostics/problem.ts';
 import type { Content } from '../files/sum-of-file.ts';
+import { UrlVersions } from '../formats/url-versions.ts';
 import { checkCombinable } from './accumulate.ts';
 import { bindJob } from './bind.ts';
 import { checkOptions } from './check-options.ts';
@@ -81,6 +82,8 @@ class WholeRun {
   readonly #ranOn = new Set<string>();
   /** What the input files hold, where that is noted. */
   #contents: ReadonlyMap<string, Content> = new Map();
+  /** Those of URLs, which are the same in all passes. */
+  readonly #versions: UrlVersions;
   readonly #shares: { rows: number; chunks: number }[];
   #report: Omit<JobReport, 'wall' | 'stages' | 'bound' | 'ranOn' | 'passes' | 'devices'>;
 
@@ -102,6 +105,7 @@ class WholeRun {
     this.#shares = participants.map(() => ({ rows: 0, chunks: 0 }));
     this.#data = data;
     this.#destinations = destinations;
+    this.#versions = new UrlVersions(isReadAgain(jobsOf(work), data, options));
     this.#copy = copy;
     this.#meter = new Meter(participants, options.trace ?? false);
     this.#outputs = surroundings.outputs(
@@ -135,7 +139,8 @@ class WholeRun {
     try {
       const paths = inputPaths(this.#data.values());
       const { checksum = false } = this.#options;
-      const files = await this.#surroundings.lookAt(paths, checksum, this.#stop.signal);
+      const looking = { versions: this.#versions, signal: this.#stop.signal };
+      const files = await this.#surroundings.lookAt(paths, checksum, looking);
       this.#contents = files.contents;
       let value: unknown;
       let shapes: ReadonlyMap<Sink, readonly number[]> = new Map();
@@ -215,7 +220,7 @@ class WholeRun {
     settings: Settings,
   ): Promise<{ readonly value: unknown; readonly shapes: ReadonlyMap<Sink, readonly number[]> }> {
     const passes = jobsOf(this.#work).length;
-    const inputs = this.#surroundings.inputs(this.#copy);
+    const inputs = this.#surroundings.inputs(this.#copy, this.#versions);
     const residents = this.#participants.map((participant) => new ResidentArrays(participant));
     const { signal } = this.#stop;
     let pieces: Pieces | null = null;
@@ -231,6 +236,7 @@ class WholeRun {
         job: job.name,
         data: this.#data,
         contents: this.#contents,
+        versions: this.#versions,
         destinations: this.#destinations,
         settings,
         convert: this.#options.convert,
@@ -365,6 +371,23 @@ function targetOf(
   };
 }
 
+/** Which URLs are read by another pass, or by another run. */
+function isReadAgain(
+  jobs: readonly Job[],
+  data: ReadonlyMap<string, InputData>,
+  { resume, shard }: RunOptions,
+): (url: string) => boolean {
+  if (resume || shard !== undefined) return () => true;
+  const again = [...data].filter(([name]) => usersOf(jobs, name).length > 1);
+  const paths = new Set(inputPaths(again.map(([, given]) => given)));
+  return (url) => paths.has(url);
+}
+
+/** The passes that read an input. */
+function usersOf(jobs: readonly Job[], name: string): readonly Job[] {
+  return jobs.filter(({ definition }) => name in definition.inputs || name in (definition.arrays ?? {}));
+}
+
 /** A sequence reads its inputs once for every pass that has them. */
 async function checkRepeatable(
   { isRepeatable }: Surroundings,
@@ -372,9 +395,7 @@ async function checkRepeatable(
   data: ReadonlyMap<string, InputData>,
 ): Promise<void> {
   for (const [name, source] of data) {
-    const users = jobs.filter(
-      ({ definition }) => name in definition.inputs || name in (definition.arrays ?? {}),
-    );
+    const users = usersOf(jobs, name);
     if (users.length < 2 || (await isRepeatable(source))) continue;
     throw problem(
       'WS5005',

@@ -29,6 +29,7 @@ import { mutations as shapes } from './shapes.ts';
 import { mutations as shuffles } from './shuffles.ts';
 import { mutations as tables } from './tables.ts';
 import { mutations as targets } from './targets.ts';
+import { mutations as urls } from './urls.ts';
 
 export const mutations: readonly Mutation[] = [
   ...host,
@@ -58,5 +59,6 @@ export const mutations: readonly Mutation[] = [
   ...overlap,
   ...reductions,
   ...queue,
+  ...urls,
   ...outside,
 ];

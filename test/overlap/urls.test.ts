@@ -1,12 +1,10 @@
 // URLs as inputs: read by ranges of one version, or in one answer where a server has none.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { run } from 'warpstage';
 import { openBytes } from '#warpstage/formats/bytes.js';
 import { runHere } from '../cli/support.ts';
@@ -14,63 +12,9 @@ import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { copyOf } from '../formats/jobs.ts';
 import { readAll } from './reading.ts';
 import { expectFailure, npyFile, temporaryDirectory } from './support.ts';
+import { answer, type Served, useServer } from './url-server.ts';
 
-/** What the server has, and how it answers. */
-interface Served {
-  bytes: Buffer;
-  tag?: string;
-  modified?: string;
-  ranges: boolean;
-  /** Whether it gives a range of whatever it has now, though another version was asked for. */
-  isBlind?: boolean;
-}
-
-const served = new Map<string, Served>();
-let asked: { path: string; range: string | undefined; who: string | undefined }[] = [];
-/** What is done with a request in place of an answer; true if it was. */
-let instead: (request: IncomingMessage, response: ServerResponse, number: number) => boolean;
-let server: Server;
-let origin: string;
-
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    const { pathname } = new URL(request.url!, 'http://host');
-    const { range, authorization: who } = request.headers;
-    asked.push({ path: pathname, range, who });
-    if (instead(request, response, asked.length)) return;
-    const one = served.get(pathname);
-    if (one === undefined) return void response.writeHead(404).end('nothing here');
-    const { bytes, tag, modified, ranges, isBlind } = one;
-    if (tag !== undefined) response.setHeader('etag', tag);
-    if (modified !== undefined) response.setHeader('last-modified', modified);
-    const [, begin, end] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
-    const condition = request.headers['if-range'];
-    const isSame = isBlind || condition === undefined || condition === tag || condition === modified;
-    if (!ranges || begin === undefined || !isSame) return void response.writeHead(200).end(bytes);
-    if (Number(begin) >= bytes.length) {
-      return void response.writeHead(416, { 'content-range': `bytes */${bytes.length}` }).end();
-    }
-    const last = Math.min(Number(end), bytes.length - 1);
-    response.writeHead(206, { 'content-range': `bytes ${begin}-${last}/${bytes.length}` });
-    response.end(bytes.subarray(Number(begin), last + 1));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => new Promise((resolve) => server.close(resolve).closeAllConnections() as never));
-const answer = () => false;
-instead = answer;
-afterEach(() => {
-  instead = answer;
-  asked = [];
-  served.clear();
-});
-
-/** Has the server have a file; its URL. */
-function serve(path: string, bytes: Uint8Array, about: Partial<Served> = { tag: '"1"' }): string {
-  served.set(path, { ranges: true, ...about, bytes: Buffer.from(bytes) });
-  return `${origin}${path}`;
-}
+const host = useServer();
 
 const numbers = (length: number) => Float32Array.from({ length }, (_, i) => (i * 7) % 1000);
 const npyOf = (data: Float32Array) => npyFile({ shape: [data.length], data });
@@ -80,7 +24,7 @@ describe('a URL', () => {
     timeout: randomLimit(12),
   }, async () => {
     const bytes = Buffer.from(numbers(1_500_000).buffer);
-    const url = serve('/x.bin', bytes, { modified: 'Thu, 26 Nov 2026 00:00:00 GMT' });
+    const url = host.serve('/x.bin', bytes, { modified: 'Thu, 26 Nov 2026 00:00:00 GMT' });
     const reads = fc.array(
       fc.record({
         how: fc.constantFrom('read', 'peek', 'skip', 'readAt', 'slice'),
@@ -125,7 +69,7 @@ describe('a URL', () => {
       }),
       randomRuns(12),
     );
-    expect(asked.every(({ range }) => range !== undefined)).toBe(true);
+    expect(host.asked.every(({ range }) => range !== undefined)).toBe(true);
   });
 
   test('is an input of any format that its path names, by a program and by a command', async () => {
@@ -144,15 +88,15 @@ describe('a URL', () => {
       ['/no-name', npy, expected],
     ] as const) {
       for (const about of path === '/x.f32' ? answers : answers.slice(0, 2)) {
-        const url = `${serve(path, bytes, about)}?token=secret#part`;
-        asked = [];
+        const url = `${host.serve(path, bytes, about)}?token=secret#part`;
+        host.asked = [];
         await run(copyOf('f32'), { input: url, output, chunk: 70_000 });
         expect(Buffer.compare(readFileSync(output), wanted)).toBe(0);
         // Without a version, or without ranges, it comes in one answer.
         const hasVersion = about.tag === '"1"';
-        const whole = asked.filter(({ range }) => range === undefined).length;
+        const whole = host.asked.filter(({ range }) => range === undefined).length;
         expect(whole).toBe(hasVersion || about.ranges === false ? 0 : 1);
-        if (!hasVersion) expect(asked.length).toBe(1 + whole);
+        if (!hasVersion) expect(host.asked.length).toBe(1 + whole);
       }
     }
     const module = join(folder, 'sum.mjs');
@@ -161,7 +105,7 @@ describe('a URL', () => {
       module,
       `import { reduce } from ${index};\nexport const sum = reduce({ sum: 'f64', x: 'f32' }, ({ x }) => x);\n`,
     );
-    const url = serve('/x.npy', npy);
+    const url = host.serve('/x.npy', npy);
     const ran = await runHere('run', module, url, '--json');
     expect(JSON.parse(ran.text)).toMatchObject({ value: data.reduce((sum, x) => sum + x, 0) });
     expect((await runHere('info', url)).text).toMatch(/npy.*\n +type +f32/);
@@ -183,10 +127,10 @@ describe('a URL', () => {
       [false, true].map((isBlind) => ({ before, bytes, after: { ...after, isBlind } })),
     );
     for (const { before, bytes, after } of all) {
-      const url = serve('/x.npy', npyOf(data), before);
-      asked = [];
-      instead = (_, __, number) => {
-        if (number === 3) serve('/x.npy', bytes, after);
+      const url = host.serve('/x.npy', npyOf(data), before);
+      host.asked = [];
+      host.instead = (_, __, number) => {
+        if (number === 3) host.serve('/x.npy', bytes, after);
         return false;
       };
       await expectFailure(
@@ -195,22 +139,22 @@ describe('a URL', () => {
         /x\.npy changed while it was read: it was version .* of 4000\d+ bytes/,
         'run it again when nothing writes to it, or on a copy of it',
       );
-      instead = answer;
+      host.instead = answer;
       expect(readdirSync(folder)).toEqual([]);
     }
   });
 
   test('of a server that fails for a moment is asked for again', async () => {
     const data = numbers(300_000);
-    const url = serve('/x.npy', npyOf(data));
+    const url = host.serve('/x.npy', npyOf(data));
     let failures = 0;
-    instead = (request, response, number) => {
+    host.instead = (request, response, number) => {
       if (number % 2 === 0) return false;
       failures++;
       if (number % 4 === 1) response.writeHead(503).end('busy');
       else {
         // Cut off within what it gives.
-        const { bytes } = served.get('/x.npy')!;
+        const { bytes } = host.served.get('/x.npy')!;
         const [begin, last] = request.headers.range!.match(/\d+/g)!.map(Number) as [number, number];
         const end = Math.min(last + 1, bytes.length);
         response.writeHead(206, {
@@ -229,22 +173,22 @@ describe('a URL', () => {
   });
 
   test('that cannot be read says why, without what is secret in it', async () => {
-    const secret = (path: string) => `${origin.replace('//', '//user:pass%40word@')}${path}?key=secret`;
+    const secret = (path: string) => `${host.origin.replace('//', '//user:pass%40word@')}${path}?key=secret`;
     const missing = await expectFailure(
       readAll(secret('/none.npy')),
       'WS5003',
       /\/none\.npy\?… cannot be read: the server answers 404 Not Found/,
       'check the URL, and who may read it',
     );
-    expect(asked[0]!.who).toBe(`Basic ${Buffer.from('user:pass@word').toString('base64')}`);
+    expect(host.asked[0]!.who).toBe(`Basic ${Buffer.from('user:pass@word').toString('base64')}`);
     expect(`${missing.message} ${missing.hint}`).not.toMatch(/secret|pass|user/);
-    instead = (_, response) => {
+    host.instead = (_, response) => {
       response.writeHead(500).end();
       return true;
     };
-    await expectFailure(readAll(`${origin}/x.npy`), 'WS5003', 'the server answers 500');
-    expect(asked.length).toBe(1 + 3);
-    instead = answer;
+    await expectFailure(readAll(`${host.origin}/x.npy`), 'WS5003', 'the server answers 500');
+    expect(host.asked.length).toBe(1 + 3);
+    host.instead = answer;
     await expectFailure(
       readAll('http://127.0.0.1:1/x.npy'),
       'WS5003',
@@ -252,48 +196,39 @@ describe('a URL', () => {
       'check the URL, and whether the server is up',
     );
     await expectFailure(readAll('http://:x/y.npy'), 'WS5003', 'is no URL');
-    await expectFailure(readAll(serve('/empty.npy', Buffer.alloc(0))), 'WS5003', /empty\.npy/);
-    await expectFailure(readAll(serve('/picture.jpg', Buffer.alloc(9))), 'WS5004', 'is an image by its name');
-    await expectFailure(readAll(serve('/nothing', Buffer.alloc(9))), 'WS5004', 'in no format that is known');
-    const bare = serve('/nothing', Buffer.alloc(9), { ranges: false });
+    await expectFailure(readAll(host.serve('/empty.npy', Buffer.alloc(0))), 'WS5003', /empty\.npy/);
+    await expectFailure(
+      readAll(host.serve('/picture.jpg', Buffer.alloc(9))),
+      'WS5004',
+      'is an image by its name',
+    );
+    await expectFailure(
+      readAll(host.serve('/nothing', Buffer.alloc(9))),
+      'WS5004',
+      'in no format that is known',
+    );
+    const bare = host.serve('/nothing', Buffer.alloc(9), { ranges: false });
     await expectFailure(readAll(bare), 'WS5004', 'in no format that is known');
   });
 
   test('that never answers ends with the signal', async () => {
     const silent = new Promise<void>((resolve) => {
-      instead = () => {
+      host.instead = () => {
         resolve();
         return true;
       };
     });
     const stop = new AbortController();
-    const ended = run(copyOf('f32'), { input: `${origin}/x.npy`, signal: stop.signal });
+    const ended = run(copyOf('f32'), { input: `${host.origin}/x.npy`, signal: stop.signal });
     await silent;
     stop.abort();
     await expectFailure(ended, 'WS5009', /./);
   });
 
-  test('is refused where a run needs the same file twice', async () => {
-    const url = serve('/x.npy', npyOf(numbers(100)));
-    const folder = temporaryDirectory();
-    const options = { input: url, output: join(folder, 'y.npy') };
-    const work = copyOf('f32');
-    await expectFailure(run(work, { ...options, resume: true }), 'WS5010', "input 'x' is no file");
-    await expectFailure(run(work, { ...options, shard: [1, 2] }), 'WS5005', 'a shard begins anywhere in it');
-    await expectFailure(run(work, { ...options, input: [[url, url]] as never }), 'WS5005', 'one of a list');
-    await expectFailure(
-      run(work, { ...options, checksum: true }),
-      'WS5005',
-      'has no checksum',
-      'save it to a file first, or run it without --checksum',
-    );
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
   test('is no output', async () => {
     const output = 'https://me:secret@example.com/y.npy?token=1';
     await expectFailure(
-      run(copyOf('f32'), { input: serve('/x.npy', npyOf(numbers(100))), output }),
+      run(copyOf('f32'), { input: host.serve('/x.npy', npyOf(numbers(100))), output }),
       'WS5012',
       'the output https://example.com/y.npy?… is a URL',
       'write it to a file first, and send that',

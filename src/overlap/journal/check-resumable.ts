@@ -31,8 +31,10 @@ export async function checkResumable(
   const names = new Set(jobs.flatMap((job) => Object.keys(job.definition.inputs)));
   for (const name of names) {
     const data = inputs.get(name);
-    const files = data === undefined ? [] : (filesOf(data) ?? ['-']);
-    if (!(await Promise.all(files.map(isFile))).every(Boolean))
+    const files = data === undefined ? [] : (filesOf(data) ?? [{ file: '-' }]);
+    // Whether a URL has a version is known when it is opened.
+    const own = files.filter(({ file }) => !isUrl(file));
+    if (!(await Promise.all(own.map(isFile))).every(Boolean))
       refuse(`input '${name}' is no file`, 'save it to a file first, or run it without resume');
   }
   for (const name of Object.keys(definition.outputs ?? {})) {

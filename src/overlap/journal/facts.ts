@@ -13,6 +13,7 @@ import { unreadable } from '../../diagnostics/problem.ts';
 import { timeInWords } from '../../files/stamps.ts';
 import type { Content } from '../../files/sum-of-file.ts';
 import type { Conversion } from '../../formats/dtype.ts';
+import { isUrl, shownUrl } from '../../formats/url.ts';
 import type { AnyDefinition, TypedArray } from '../job.ts';
 import type { Settings } from '../settings.ts';
 import type { Facts } from './text.ts';
@@ -118,6 +119,7 @@ export async function fileFact(path: string, kind: string): Promise<string> {
 
 /** A file by what it holds. */
 export async function contentFact(path: string, kind: string, content: Content): Promise<string> {
+  if (isUrl(path)) return `${shownUrl(path)} (${kind}, ${contentInWords(content)})`;
   const real = await realpath(path).catch((cause: unknown) => {
     throw unreadable(path, cause);
   });

@@ -11,6 +11,7 @@ import type { AnyDefinition } from '../job.ts';
 import type { OutputFile } from '../options.ts';
 import { encodingOf, outputFile } from '../outputs.ts';
 import { rowsOut } from '../plan.ts';
+import { urlFact } from '../url-inputs.ts';
 import { contentFact, factsOf, fileFact, formatFact, nameOfFact } from './facts.ts';
 import { baseOfPass, finalOf } from './journal.ts';
 import type { Begin, Mark } from './text.ts';
@@ -18,7 +19,18 @@ import type { Begin, Mark } from './text.ts';
 /** Keeps a journal, and leaves out of the inputs what a former run has written the outputs of. */
 export async function resumeRun(
   definition: AnyDefinition,
-  { data, contents, destinations, head, convert, outputs: open, resume, pass, residents }: BindRequest,
+  {
+    data,
+    contents,
+    versions,
+    destinations,
+    head,
+    convert,
+    outputs: open,
+    resume,
+    pass,
+    residents,
+  }: BindRequest,
   { inputs, outputs, shapes, accumulators, ...bound }: Unopened,
 ): Promise<Begin> {
   const given = outputs.map((output, position) => {
@@ -30,9 +42,12 @@ export async function resumeRun(
     filesOf(data.get(name)!)!.map(async (from, position, { length }) => {
       const content = contents.get(from.file);
       const kind = `${formatOf(from)}, ${reader.source.dtype}`;
-      const fact = await (content === undefined
-        ? fileFact(from.file, kind)
-        : contentFact(from.file, kind, content));
+      const version = versions.of(from.file);
+      const fact = await (content !== undefined
+        ? contentFact(from.file, kind, content)
+        : version !== undefined
+          ? urlFact(from.file, kind, version)
+          : fileFact(from.file, kind));
       return { name: nameOfFact(name, position, length), fact };
     }),
   );

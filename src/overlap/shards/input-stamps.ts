@@ -9,17 +9,29 @@
 // the last change counts where inodes are equal: it tells of a file that was rewritten and got its old time back. It counts
 // only where nothing but the content explains it, as in files/stamps.ts. Where inodes differ, there are copies.
 //
-// Inputs that are known by their content (`--checksum`) are not noted: the facts have their checksums.
+// Inputs that are known by their content (`--checksum`) are not noted: the facts have their checksums. A URL has a version,
+// which is the same from wherever it is read.
 
 import { realpath } from 'node:fs/promises';
 import { problem, unreadable } from '../../diagnostics/problem.ts';
 import { type Stamp, stampOf, timeInWords } from '../../files/stamps.ts';
+import { shownUrl } from '../../formats/url.ts';
 import type { BindRequest } from '../bind.ts';
 import { filesOf } from '../input-data.ts';
 import { nameOfFact } from '../journal/facts.ts';
+import { versionInWords } from '../url-inputs.ts';
 
-/** A file as a piece notes it; whole numbers as text. */
-export interface InputStamp {
+/** A file as a piece notes it, or a URL by its version; whole numbers as text. */
+export type InputStamp = FileStamp | UrlStamp;
+
+interface UrlStamp {
+  /** As it is shown: without what may be a secret. */
+  readonly path: string;
+  readonly bytes: string;
+  readonly version: string;
+}
+
+interface FileStamp {
   readonly path: string;
   readonly inode: string;
   readonly bytes: string;
@@ -34,15 +46,21 @@ export type InputStamps = Readonly<Record<string, InputStamp>>;
 /** The files of inputs as they are now. */
 export async function stampsOf(
   inputs: readonly { readonly name: string }[],
-  { data, contents }: Pick<BindRequest, 'data' | 'contents'>,
+  { data, contents, versions }: Pick<BindRequest, 'data' | 'contents' | 'versions'>,
 ): Promise<InputStamps> {
   const stamps: Record<string, InputStamp> = {};
   for (const { name } of inputs) {
     const files = filesOf(data.get(name)!) ?? [];
     for (const [position, { file }] of files.entries()) {
-      const stamp = contents.has(file) ? undefined : await stampOf(file);
-      if (stamp === undefined) continue;
-      stamps[nameOfFact(name, position, files.length)] = { path: await resolved(file), ...noted(stamp) };
+      if (contents.has(file)) continue;
+      const stamp = await stampOf(file);
+      const version = versions.of(file);
+      const called = nameOfFact(name, position, files.length);
+      if (stamp !== undefined) stamps[called] = { path: await resolved(file), ...noted(stamp) };
+      else if (version !== undefined) {
+        const words = versionInWords(file, version);
+        stamps[called] = { path: shownUrl(file), bytes: String(version.bytes), version: words };
+      }
     }
   }
   return stamps;
@@ -56,7 +74,7 @@ async function resolved(path: string): Promise<string> {
   }
 }
 
-function noted({ inode, size, written, changed, outside }: Stamp): Omit<InputStamp, 'path'> {
+function noted({ inode, size, written, changed, outside }: Stamp): Omit<FileStamp, 'path'> {
   return {
     inode: inode.slice(inode.indexOf(':') + 1),
     bytes: String(size),
@@ -73,12 +91,12 @@ export function isInputStamps(value: unknown): value is InputStamps {
   return (
     typeof value === 'object' &&
     value !== null &&
-    Object.values(value as Record<string, Partial<InputStamp> | null>).every(
+    Object.values(value as Record<string, Partial<FileStamp & UrlStamp> | null>).every(
       (one) =>
         isText(one?.path) &&
-        isText(one?.inode) &&
-        isText(one?.outside) &&
-        [one?.bytes, one?.written, one?.changed].every(isWhole),
+        isWhole(one?.bytes) &&
+        (isText(one?.version) ||
+          (isText(one?.inode) && isText(one?.outside) && [one?.written, one?.changed].every(isWhole))),
     )
   );
 }
@@ -116,7 +134,8 @@ export async function checkSameInputs(
   }
   for (const [name, former] of seen) {
     for (const { piece, stamp } of former.values()) {
-      const now = await stampOf(stamp.path);
+      // What a server has now is not asked.
+      const now = 'version' in stamp ? undefined : await stampOf(stamp.path);
       const difference = now && differenceOf(stamp, noted(now));
       if (difference === undefined) continue;
       const [was, is] = difference;
@@ -130,11 +149,15 @@ function mend(piece: string): string {
   return `remove ${piece} and the others of that file, and run their shards again; if its numbers are the same: --ignore-inputs`;
 }
 
-type Noted = Omit<InputStamp, 'path'>;
+type Noted = Omit<FileStamp, 'path'> | Omit<UrlStamp, 'path'>;
 
 /** By what two notes are of different files, in words for each; undefined where they may be of one. */
 function differenceOf(a: Noted, b: Noted): readonly [string, string] | undefined {
   if (a.bytes !== b.bytes) return [`had ${a.bytes} bytes`, `had ${b.bytes} bytes`];
+  if ('version' in a || 'version' in b) {
+    const words = (one: Noted) => ('version' in one ? `was ${one.version}` : 'was a file');
+    return words(a) === words(b) ? undefined : [words(a), words(b)];
+  }
   if (!isSameTime(BigInt(a.written), BigInt(b.written))) {
     return [`was written ${inWords(a.written)}`, `was written ${inWords(b.written)}`];
   }
