@@ -11,7 +11,7 @@
 // long as 0 and the sign mean the same.
 
 import type { Range } from '../diagnostics/source.ts';
-import type { Expression, Group, SharingGroup, View } from './ir.ts';
+import type { Expression, Group, Makers, SharingGroup, View } from './ir.ts';
 
 export interface Barrier {
   readonly name: string;
@@ -34,17 +34,14 @@ interface OfBarrier {
 }
 
 export type BarrierCall =
-  | {
+  | (Makers & {
       readonly kind: 'call';
       readonly intrinsic: 'makeBarrier';
       readonly barrier: number;
       /** Arrivals of a phase, of the indexType; null: the threads of the group. */
       readonly expected: Expression | null;
-      /** Where its group is of lanes: which, as a u32; and what the lowest of them wants a phase to expect, if any. */
-      readonly mask?: Expression;
-      readonly agreed?: Expression;
       readonly range: Range;
-    }
+    })
   | (OfBarrier & {
       readonly intrinsic: 'barrierArrive';
       /** How many arrivals this is, of the indexType; null: one. */

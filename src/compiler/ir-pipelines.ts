@@ -5,7 +5,7 @@
 // the target's.
 
 import type { Range } from '../diagnostics/source.ts';
-import type { Expression, Group, SharingGroup, View } from './ir.ts';
+import type { Expression, Group, Makers, SharingGroup, View } from './ir.ts';
 import type { CopyParts } from './ir-core.ts';
 
 /**
@@ -109,20 +109,14 @@ export function withoutLimit({ pipeline, range }: TimedWait): StageCall {
 }
 
 export type PipelineCall =
-  | {
+  | (Makers & {
       readonly kind: 'call';
       readonly intrinsic: 'makePipeline';
       readonly pipeline: number;
       /** Partition `role`: true in a producer (bool). `count`: how many producers (indexType). Else null. */
       readonly producers: Expression | null;
-      /**
-       * Where its group is of lanes: which, as a u32; and how many of them produce, where not all do: all told, or what
-       * the lowest lane passed (indexType).
-       */
-      readonly mask?: Expression;
-      readonly agreed?: Expression;
       readonly range: Range;
-    }
+    })
   | StageCall
   /** Thread scope: waits until at most `prior` of the thread's youngest commits are under way. */
   | {

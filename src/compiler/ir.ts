@@ -144,10 +144,20 @@ export type Group =
   | { readonly kind: 'tile'; readonly size: number };
 
 /**
- * Threads that share a pipeline or a barrier; `lanes` are any of a warp, which the mask of the call names that makes it.
- * They meet right before that and right behind it, by syncs of their own.
+ * Threads that share a pipeline or a barrier. `lanes` are any of a warp, or one half of a block that a predicate cuts in two:
+ * the call that makes it says which (`Makers`). They meet right before that and right behind it, by syncs of their own.
  */
-export type SharingGroup = Group | { readonly kind: 'lanes' };
+export type SharingGroup = Group | { readonly kind: 'lanes'; readonly of: 'warp' | 'block' };
+
+/** What a call that makes a pipeline or a barrier says of its group, where that is of lanes. */
+export interface Makers {
+  /** Its lanes, each a u32 whose bit i is lane i: those of the own warp, or those of each warp of the block. */
+  readonly masks?: readonly Expression[];
+  /** Which half of a block it is, 0 or 1 (u32). */
+  readonly half?: Expression;
+  /** What all of them agreed on, if anything (indexType): how many produce, or the number that the lowest of them passed. */
+  readonly agreed?: Expression;
+}
 
 // Statements
 

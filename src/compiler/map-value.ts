@@ -1,7 +1,7 @@
 // The value with each expression in it replaced.
 
 import type { Expression } from './ir.ts';
-import type { EitherValue, LiteralValue, Value, ViewValue } from './values.ts';
+import type { EitherValue, LanesValue, LiteralValue, Value, ViewValue } from './values.ts';
 
 /** The value with each expression in it replaced. */
 export function mapExpressions(value: Value, change: (expression: Expression) => Expression): Value {
@@ -25,7 +25,16 @@ export function mapExpressions(value: Value, change: (expression: Expression) =>
     case 'choice':
       return { ...value, code: change(value.code) };
     case 'lanes':
-      return { ...value, mask: change(value.mask) };
+      return { ...value, mask: change(value.mask), ...mapTile(value.tile, change) };
+    case 'subset':
+      return {
+        ...value,
+        masks: value.masks.map(change),
+        half: change(value.half),
+        rank: change(value.rank),
+        size: change(value.size),
+        base: change(value.base),
+      };
     case 'barrier':
       return { ...value, index: change(value.index) };
     case 'token':
@@ -47,6 +56,14 @@ export function mapExpressions(value: Value, change: (expression: Expression) =>
     default:
       return value;
   }
+}
+
+function mapTile(
+  tile: LanesValue['tile'],
+  change: (expression: Expression) => Expression,
+): Pick<LanesValue, 'tile'> {
+  if (tile?.partitioned === undefined) return tile === undefined ? {} : { tile };
+  return { tile: { ...tile, partitioned: change(tile.partitioned) } };
 }
 
 function mapView(view: ViewValue, change: (expression: Expression) => Expression): ViewValue {

@@ -67,6 +67,7 @@ function receiverOf(value: Value, member: string): string | null {
       return value.group.kind;
     case 'lanes':
       return value.tile !== undefined && !isIntrinsic(`coalesced.${member}`) ? 'tile' : 'coalesced';
+    case 'subset':
     case 'pipeline':
     case 'barrier':
     case 'barriers':
@@ -82,8 +83,8 @@ function receiverOf(value: Value, member: string): string | null {
 /** What only tiles have, one of lanes has by its size and mask. */
 function wholeTile(value: Value): Value {
   if (value.kind !== 'lanes' || value.tile === undefined) return value;
-  const { mask, tile } = value;
-  return { kind: 'group', group: { kind: 'tile', size: tile.size }, metaGroupSize: tile.metaGroupSize, mask };
+  const { size, ...of } = value.tile;
+  return { kind: 'group', group: { kind: 'tile', size }, ...of, mask: value.mask };
 }
 
 function ownerOf(receiver: string): string {
@@ -93,6 +94,7 @@ function ownerOf(receiver: string): string {
     tile: 'a tile',
     thread: 'a thread',
     coalesced: 'a coalesced group',
+    subset: 'a subset of a block',
     array: 'an array',
     pipeline: 'a pipeline',
     cg: "'cuda.cg'",

@@ -55,9 +55,9 @@ const ofStatement = {
 const ofCall = {
   sync: { mask: true },
   warp: { mask: true, value: true, lane: true },
-  makePipeline: { producers: true, mask: true, agreed: true },
+  makePipeline: { producers: true, masks: true, half: true, agreed: true },
   consumerWait: { limit: true },
-  makeBarrier: { expected: true, mask: true, agreed: true },
+  makeBarrier: { expected: true, masks: true, half: true, agreed: true },
   barrierArrive: { index: true, count: true },
   barrierComplete: { index: true },
   barrierWait: { index: true, phase: true, limit: true },

@@ -1,6 +1,6 @@
 // The text of statements, one a line.
 
-import type { Call, Expression, Group, Program, SharingGroup, Statement, View } from './ir.ts';
+import type { Call, Expression, Group, Makers, Program, SharingGroup, Statement, View } from './ir.ts';
 import type { CoreOperation } from './ir-core.ts';
 import { isTimedWait, verbOf } from './ir-pipelines.ts';
 import type { ExpressionPrinter, Names } from './print-expressions.ts';
@@ -210,11 +210,12 @@ export class StatementPrinter {
   }
 
   /** The lanes that make something together, and what they agreed on. */
-  #makers({ mask, agreed }: { readonly mask?: Expression; readonly agreed?: Expression }): string[] {
+  #makers({ masks = [], half, agreed }: Makers): string[] {
     const print = (expression: Expression) => this.#expressions.print(expression);
     return [
       ...(agreed === undefined ? [] : [`agreed ${print(agreed)}`]),
-      ...(mask === undefined ? [] : [`lanes ${print(mask)}`]),
+      ...(half === undefined ? [] : [`half ${print(half)}`]),
+      ...(masks.length === 0 ? [] : [`lanes ${masks.map(print).join(' ')}`]),
     ];
   }
 

@@ -104,14 +104,36 @@ export interface GroupValue {
   readonly metaGroupSize: number;
   /** Of one of the tiles that do not fill their block, as a receiver: its lanes. */
   readonly mask?: Expression;
+  /** The lanes of the tile that was partitioned, where that is one of these. */
+  readonly partitioned?: Expression;
 }
 
 /** Any lanes of a warp: a u32 whose bit i stands for lane i. */
 export interface LanesValue {
   readonly kind: 'lanes';
   readonly mask: Expression;
-  /** Where they are one of the tiles that a block was cut into and does not fill. */
-  readonly tile?: Pick<GroupValue, 'metaGroupSize'> & { readonly size: number };
+  /** Where they are one of the tiles that a block was cut into and does not fill, or of one that such a tile was cut into. */
+  readonly tile?: Pick<GroupValue, 'metaGroupSize' | 'partitioned'> & { readonly size: number };
+}
+
+/** The threads of a block that bring the same truth, of any warps; what stands here is settled. */
+export interface SubsetValue {
+  readonly kind: 'subset';
+  readonly name: string;
+  /** Its lanes in each warp of the block, each a u32. */
+  readonly masks: readonly Expression[];
+  /** 0 where the predicate holds, else 1; a u32. */
+  readonly half: Expression;
+  /** Of the thread in it, its threads, and those of the other half if that comes before; of the index type. */
+  readonly rank: Expression;
+  readonly size: Expression;
+  readonly base: Expression;
+  /** Where its threads meet. */
+  readonly barrier: number;
+  /** Threads of the block. */
+  readonly most: number;
+  /** The arrays through which its threads have exchanged values, by element type. */
+  readonly exchanged: Map<Element, ViewValue>;
 }
 
 /** One string. */
@@ -228,6 +250,7 @@ export type Value =
   | ArrayChoiceValue
   | GroupValue
   | LanesValue
+  | SubsetValue
   | TextValue
   | ChoiceValue
   | TemplateValue
@@ -323,6 +346,8 @@ export function describe(value: Value): string {
         : `the ${value.group.kind} group`;
     case 'lanes':
       return value.tile === undefined ? 'a coalesced group' : `a tile of at most ${value.tile.size} threads`;
+    case 'subset':
+      return 'a subset of the block';
     case 'text':
       return `the string '${value.text}'`;
     case 'choice':

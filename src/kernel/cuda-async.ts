@@ -2,7 +2,7 @@
 
 import type { Constant, Exchanged, Index, Nanoseconds, Scalar } from './cuda-arguments.ts';
 import type { Barrier } from './cuda-barriers.ts';
-import type { CoalescedGroup, Thread, ThreadBlock, Tile } from './cuda-groups.ts';
+import type { CoalescedGroup, Thread, ThreadBlock, ThreadSubset, Tile } from './cuda-groups.ts';
 import type { Combination } from './intrinsics.ts';
 import type { KernelArray, ReadonlyKernelArray } from './schema.ts';
 import type { Element } from './types.ts';
@@ -127,7 +127,7 @@ export interface CooperativeGroups {
    * cuda.cg.wait(tile);
    */
   memcpyAsync<E extends Element>(
-    group: ThreadBlock | Tile | CoalescedGroup | Thread,
+    group: ThreadBlock | Tile | CoalescedGroup | ThreadSubset | Thread,
     destination: KernelArray<E>,
     source: ReadonlyKernelArray<NoInfer<E>>,
     count: number | AlignedSize,
@@ -137,7 +137,7 @@ export interface CooperativeGroups {
    * CUDA: `cooperative_groups::memcpy_async(group, destination, destination_layout, source, source_layout)`.
    */
   memcpyAsync<E extends Element>(
-    group: ThreadBlock | Tile | CoalescedGroup | Thread,
+    group: ThreadBlock | Tile | CoalescedGroup | ThreadSubset | Thread,
     destination: KernelArray<E>,
     destinationCount: number | AlignedSize,
     source: ReadonlyKernelArray<NoInfer<E>>,
@@ -147,23 +147,27 @@ export interface CooperativeGroups {
    * Waits until all copies that the threads of the group have committed are done, and all of them
    * are here. The group may be a wider one than those that copied. Barrier: the group. CUDA: `cooperative_groups::wait(group)`.
    */
-  wait(group: ThreadBlock | Tile | CoalescedGroup | Thread): void;
+  wait(group: ThreadBlock | Tile | CoalescedGroup | ThreadSubset | Thread): void;
   /**
    * The same, but the copies of each thread's `n` youngest commits need not be done.
    * Barrier: the group. CUDA: `cooperative_groups::wait_prior<n>(group)`.
    */
-  waitPrior(group: ThreadBlock | Tile | CoalescedGroup | Thread, n: Constant): void;
+  waitPrior(group: ThreadBlock | Tile | CoalescedGroup | ThreadSubset | Thread, n: Constant): void;
   /**
-   * All values of a group of at most 32 threads combined; each thread gets the same. Floats are
+   * All values of a group of at most 32 threads, or of a subset of a block, combined; each thread gets the same. Floats are
    * combined in one order on every device. Barrier: the group. CUDA: `cooperative_groups::reduce(group, value, cooperative_groups::plus<T>())`.
    *
    * @example
    * const sum = cuda.cg.reduce(tile, x[i], 'plus');
    */
-  reduce<T extends Scalar>(group: Tile | CoalescedGroup, value: T, operation: Combination): Exchanged<T>;
+  reduce<T extends Scalar>(
+    group: Tile | CoalescedGroup | ThreadSubset,
+    value: T,
+    operation: Combination,
+  ): Exchanged<T>;
   /** The values of the group's threads up to this one combined. Barrier: the group. CUDA: `cooperative_groups::inclusive_scan(group, value, …)`. */
   inclusiveScan<T extends Scalar>(
-    group: Tile | CoalescedGroup,
+    group: Tile | CoalescedGroup | ThreadSubset,
     value: T,
     operation?: Combination,
   ): Exchanged<T>;
@@ -172,7 +176,7 @@ export interface CooperativeGroups {
    * 0, or of 'less' the greatest value. Barrier: the group. CUDA: `cooperative_groups::exclusive_scan(group, value, …)`.
    */
   exclusiveScan<T extends Scalar>(
-    group: Tile | CoalescedGroup,
+    group: Tile | CoalescedGroup | ThreadSubset,
     value: T,
     operation?: Combination,
   ): Exchanged<T>;
@@ -198,7 +202,7 @@ export interface CudaAsync {
    * barrier.wait(token);
    */
   memcpyAsync<E extends Element>(
-    group: ThreadBlock | Tile | CoalescedGroup | Thread,
+    group: ThreadBlock | Tile | CoalescedGroup | ThreadSubset | Thread,
     destination: KernelArray<E>,
     source: ReadonlyKernelArray<NoInfer<E>>,
     count: number | AlignedSize,
@@ -272,16 +276,19 @@ export interface CudaAsync {
   /** A pipeline of the thread's own. Barrier: the group. CUDA: `cuda::make_pipeline()`. */
   makePipeline(): Pipeline;
   /** A pipeline whose threads are all producers and consumers. Barrier: the group. CUDA: `cuda::make_pipeline(group, &state)`. */
-  makePipeline(group: ThreadBlock | Tile | CoalescedGroup, state: PipelineSharedState): Pipeline;
+  makePipeline(
+    group: ThreadBlock | Tile | CoalescedGroup | ThreadSubset,
+    state: PipelineSharedState,
+  ): Pipeline;
   /** A pipeline in which each thread has a role. Barrier: the group. CUDA: `cuda::make_pipeline(group, &state, role)`. */
   makePipeline(
-    group: ThreadBlock | Tile | CoalescedGroup,
+    group: ThreadBlock | Tile | CoalescedGroup | ThreadSubset,
     state: PipelineSharedState,
     role: PipelineRole,
   ): Pipeline;
   /** A pipeline with a number of producers; the others consume. Barrier: the group. CUDA: `cuda::make_pipeline(group, &state, producers)`. */
   makePipeline(
-    group: ThreadBlock | Tile | CoalescedGroup,
+    group: ThreadBlock | Tile | CoalescedGroup | ThreadSubset,
     state: PipelineSharedState,
     producers: Index,
   ): Pipeline;

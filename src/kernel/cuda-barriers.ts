@@ -2,7 +2,7 @@
 
 import type { Constant, Index, Nanoseconds } from './cuda-arguments.ts';
 import type { Pipeline } from './cuda-async.ts';
-import type { CoalescedGroup, ThreadBlock, Tile } from './cuda-groups.ts';
+import type { CoalescedGroup, ThreadBlock, ThreadSubset, Tile } from './cuda-groups.ts';
 
 declare const brand: unique symbol;
 
@@ -82,8 +82,12 @@ export interface CudaBarriers {
    * // … what does not depend on the other threads …
    * barrier.wait(token);
    */
-  barrier(group: ThreadBlock | Tile | CoalescedGroup, expected?: Index, completion?: () => void): Barrier;
-  barrier(group: ThreadBlock | Tile | CoalescedGroup, completion: () => void): Barrier;
+  barrier(
+    group: ThreadBlock | Tile | CoalescedGroup | ThreadSubset,
+    expected?: Index,
+    completion?: () => void,
+  ): Barrier;
+  barrier(group: ThreadBlock | Tile | CoalescedGroup | ThreadSubset, completion: () => void): Barrier;
   /**
    * An array of barriers that all expect the same; `count` is known when the kernel is compiled.
    * Barrier: the group. CUDA: `__shared__ cuda::barrier<cuda::thread_scope_block> bars[count]`.
@@ -93,13 +97,13 @@ export interface CudaBarriers {
    * const filled = cuda.barrierArray(block, 2); // a buffer may be read
    */
   barrierArray(
-    group: ThreadBlock | Tile | CoalescedGroup,
+    group: ThreadBlock | Tile | CoalescedGroup | ThreadSubset,
     count: Constant,
     expected?: Index,
     completion?: () => void,
   ): BarrierArray;
   barrierArray(
-    group: ThreadBlock | Tile | CoalescedGroup,
+    group: ThreadBlock | Tile | CoalescedGroup | ThreadSubset,
     count: Constant,
     completion: () => void,
   ): BarrierArray;

@@ -119,6 +119,25 @@ export interface CoalescedGroup {
   matchAll(value: Scalar): number;
 }
 
+/**
+ * Threads of one block, of any of its warps: those that bring the same truth to `binaryPartition`. Ranks count them as in the
+ * block. CUDA: any type with `size`, `thread_rank` and `sync`, which `cuda::pipeline` and `memcpy_async` take as a group.
+ */
+export interface ThreadSubset {
+  /** The number of threads of the subset. CUDA: `group.size()`. */
+  size(): number;
+  /** The number of threads of the subset. CUDA: `group.num_threads()`. */
+  numThreads(): number;
+  /** The rank of this thread in the subset. CUDA: `group.thread_rank()`. */
+  threadRank(): number;
+  /** Waits until every thread of the subset is here; what they wrote before is then visible to them. Barrier: the group. CUDA: `group.sync()`. */
+  sync(): void;
+  /** Whether the predicate holds for a thread of the subset. Barrier: the group. CUDA: `group.any(predicate)`. */
+  any(predicate: number | boolean): boolean;
+  /** Whether the predicate holds for all threads of the subset. Barrier: the group. CUDA: `group.all(predicate)`. */
+  all(predicate: number | boolean): boolean;
+}
+
 /** The calling thread as a group. CUDA: `cooperative_groups::this_thread()`. */
 export interface Thread {
   /** Always 1. CUDA: `thread.size()`. */
@@ -146,6 +165,11 @@ export interface CudaGroups {
    */
   tiledPartition<N extends number>(group: ThreadBlock | Tile, size: TileSize<N>): Tile;
   /**
+   * Of a group of any lanes, by their ranks: the `size` after one another that this thread is among; the last may be fewer.
+   * CUDA: `cooperative_groups::tiled_partition(group, size)`.
+   */
+  tiledPartition<N extends number>(group: CoalescedGroup, size: TileSize<N>): CoalescedGroup;
+  /**
    * Threads of the warp that are here at this moment, the calling one among them. CUDA does not
    * promise that it finds any other; on a CPU it never does. To know who takes part, cut a tile by
    * a predicate that all its threads bring: `cuda.binaryPartition(tile, predicate)`.
@@ -160,6 +184,15 @@ export interface CudaGroups {
    * const mine = cuda.binaryPartition(cuda.tiledPartition(block, 32), x > 0);
    */
   binaryPartition(group: Tile | CoalescedGroup, predicate: number | boolean): CoalescedGroup;
+  /**
+   * The threads of the block for which the predicate holds as it does for this one, whatever their warps. All threads of the
+   * block must come: one that has returned is an error.
+   * Barrier: the group. CUDA: a group of the program's own.
+   *
+   * @example
+   * const some = cuda.binaryPartition(block, block.threadRank() % 3 === 0);
+   */
+  binaryPartition(group: ThreadBlock, predicate: number | boolean): ThreadSubset;
   /**
    * The threads of the group, of at most 32, with the same label, to the bit, as this one.
    * Barrier: the group. CUDA: `cooperative_groups::labeled_partition(group, label)`.

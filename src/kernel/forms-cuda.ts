@@ -7,9 +7,15 @@ export const cudaForms = {
   'cuda.thisGrid': [{}],
   'cuda.thisThreadBlock': [{}],
   'cuda.thisThread': [{}],
-  'cuda.tiledPartition': [{ group: 'block or tile', size: 'constant' }],
+  'cuda.tiledPartition': [
+    { group: 'block, tile or its lanes', size: 'constant' },
+    { group: 'lanes of a warp', size: 'constant' },
+  ],
   'cuda.coalescedThreads': [{}],
-  'cuda.binaryPartition': [{ group: 'tile or lanes', predicate: 'number' }],
+  'cuda.binaryPartition': [
+    { group: 'tile or lanes', predicate: 'number' },
+    { group: 'block', predicate: 'number' },
+  ],
   'cuda.labeledPartition': [{ group: 'tile or lanes', label: 'number or bigint' }],
   'cuda.threadIdx': null,
   'cuda.blockIdx': null,

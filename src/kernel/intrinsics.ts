@@ -51,12 +51,20 @@ export type ArgumentKind =
   | 'element type'
   /** Threads that act together: a block, a tile or a single thread. */
   | 'group'
-  /** The same, or any lanes of a warp. */
+  /** The same, or any lanes of a warp, or a subset of a block. */
   | 'group or lanes'
+  | 'block'
   | 'block or tile'
+  /** The same, or a tile of a block that does not fill its last one. */
+  | 'block, tile or its lanes'
+  /** A block, a tile, any lanes of a warp or a subset of a block. */
   | 'block, tile or lanes'
   /** A tile, or a group of any lanes of a warp. */
   | 'tile or lanes'
+  /** Any lanes of a warp. */
+  | 'lanes of a warp'
+  /** The same as `tile or lanes`, or a subset of a block. */
+  | 'tile, lanes or subset'
   | 'pipeline'
   | 'pipeline state'
   /** A generator of random numbers. */

@@ -1,4 +1,4 @@
-// Pipelines and barriers of any lanes, as the operations of a GPU: right and clean under every delivery; and what
+// Pipelines and barriers of any lanes, and of subsets of a block, as the operations of a GPU: right and clean under every delivery; and what
 // synchronises there, taken away, is found.
 
 import { describe, expect, test } from 'vitest';
@@ -12,6 +12,7 @@ import { architectures, loweredFor } from '../support/lowered.ts';
 import { runProgram } from '../support/run-program.ts';
 import { partOf } from '../support/thorough.ts';
 import * as kernels from '../warps/lane-pipeline-kernels.ts';
+import * as subsets from '../warps/subset-kernels.ts';
 import { forEachPlace, kindOf, without } from './omissions.ts';
 
 const threads = 64;
@@ -23,8 +24,10 @@ function programOf(kernel: Kernel, constants: Readonly<Record<string, boolean>>)
 
 const inputs = () => ({
   labels: Int32Array.from({ length: threads }, (_, t) => (t * 7) % 5),
-  x: Int32Array.from({ length: threads * kernels.batches }, (_, n) => 1000 + ((n * 7919) % 997)),
-  out: new Int32Array(threads),
+  flags: Int32Array.from({ length: threads }, (_, t) => (t * 7) % 3),
+  x: Int32Array.from({ length: subsets.most * kernels.batches }, (_, n) => 1000 + ((n * 7919) % 997)),
+  out: new Int32Array(8 * threads),
+  f: new Float32Array(threads),
   last: new Int32Array(3 * threads),
 });
 
@@ -40,13 +43,13 @@ function outcome(
   const { fault } = runProgram(target, program, { grid: 1, arguments: given });
   const wrong =
     fault === null ? (findings[0]?.message ?? null) : 'message' in fault ? fault.message : fault.kind;
-  return { out: String([given.out, given.last]), wrong };
+  return { out: String([given.out, given.f, given.last]), wrong };
 }
 
 function rightOf(program: Program): string {
   const given = inputs();
   runProgram(interpreter('late'), program, { grid: 1, arguments: given });
-  return String([given.out, given.last]);
+  return String([given.out, given.f, given.last]);
 }
 
 const deliveries: readonly Delivery[] = ['eager', 'late', 1];
@@ -62,6 +65,13 @@ const cases = [
   ['barriers', kernels.barriers, {}, ['sync']],
   // Who uses the second one has waited at the first.
   ['barrierArrays', kernels.barrierArrays, {}, ['sync', 'sync', 'sync', 'sync']],
+  ['subsets', subsets.neighbours, {}, []],
+  ['subsets unified', subsets.unified, {}, ['mbarrierWait']],
+  ['subsets with roles', subsets.roles, { byRole: true }, []],
+  ['subsets with a number', subsets.roles, { byRole: false }, []],
+  ['subsets that copy', subsets.copies, {}, []],
+  // Nobody comes behind the last exchange.
+  ['subsets that combine', subsets.collectives, {}, ['mbarrierWait']],
 ] as const;
 
 describe.each(cases)('%s', (name, kernel, constants, spare) => {
@@ -95,8 +105,12 @@ describe.each(cases)('%s', (name, kernel, constants, spare) => {
   );
 });
 
-test.each(architectures)('groups that change from turn to turn are clean on sm_%i', (architecture) => {
-  const program = programOf(kernels.remade as Kernel, {});
+test.each(
+  architectures.flatMap((architecture) =>
+    [kernels.remade, subsets.remade].map((made) => [architecture, made as Kernel] as const),
+  ),
+)('groups that change from turn to turn are clean on sm_%i', (architecture, made) => {
+  const program = programOf(made, {});
   for (const delivery of deliveries)
     expect(outcome(program, architecture, delivery)).toEqual({ out: rightOf(program), wrong: null });
 });

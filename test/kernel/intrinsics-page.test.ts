@@ -10,6 +10,7 @@ const sections: Readonly<Record<string, string>> = {
   block: 'A block: `cuda.thisThreadBlock()`',
   tile: 'A tile: `cuda.tiledPartition(group, size)`',
   coalesced: 'Any threads of a warp: `cuda.labeledPartition(group, label)`',
+  subset: 'Threads of a block, of any warps: `cuda.binaryPartition(block, predicate)`',
   thread: 'A thread: `cuda.thisThread()`',
   array: 'An array',
   pipeline: 'A pipeline: `cuda.makePipeline(…)`',

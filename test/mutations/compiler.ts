@@ -33,8 +33,8 @@ export const mutations = [
     [
       {
         name: 'the last tile has threads that the block has not',
-        from: 'conditional(isLast, word(2 ** left - 1), word(2 ** size - 1), range)',
-        to: 'conditional(isLast, word(2 ** size - 1), word(2 ** size - 1), range)',
+        from: 'conditional(isLast, word(2 ** left - 1), all, range)',
+        to: 'conditional(isLast, all, all, range)',
         why: 'the threads that are left wait for ever, or count wrong',
       },
       {
@@ -81,8 +81,8 @@ export const mutations = [
       },
       {
         name: 'a lane begins at its rank, whatever is the length of a piece',
-        from: 'value: lanes(lanesBelow(call, mask))',
-        to: 'value: convert(countOfLanes(call, lanesBelow(call, mask)), indexType, range)',
+        from: 'value: elements(rank)',
+        to: 'value: rank',
         why: 'pieces lie over each other, and what lies behind them stays where it was',
       },
       {
@@ -111,8 +111,8 @@ export const mutations = [
       },
       {
         name: 'a scan stops before the last distance',
-        from: 'for (let distance = 1; distance < threads.most; distance *= 2) {',
-        to: 'for (let distance = 1; distance < threads.most / 2; distance *= 2) {',
+        from: 'for (let distance = 1; distance < this.most; distance *= 2) {',
+        to: 'for (let distance = 1; distance < this.most / 2; distance *= 2) {',
         why: 'the upper half of a warp has the sums of its own half alone',
       },
     ],

@@ -114,6 +114,6 @@ test('what cannot be combined is an error', () => {
     out[0] = cuda.cg.reduce(cuda.thisThreadBlock(), 1, 'plus');
   });
   expect(() => outcomeOf(block, launch({}))).toThrow(
-    'WS1009: group of cuda.cg.reduce must be a tile or a coalesced group, and is the block group',
+    'WS1009: group of cuda.cg.reduce must be a tile, a coalesced group or a subset of a block, and is the block group',
   );
 });

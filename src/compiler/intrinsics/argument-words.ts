@@ -42,11 +42,18 @@ export function kindText(kind: ArgumentKind): string {
     case 'group':
       return 'a block, a tile or a thread';
     case 'group or lanes':
-      return 'a block, a tile, a coalesced group or a thread';
+      return 'a block, a tile, a coalesced group, a subset of a block or a thread';
+    case 'block':
+      return 'a block';
     case 'block or tile':
+    case 'block, tile or its lanes':
       return 'a block or a tile';
     case 'block, tile or lanes':
-      return 'a block, a tile or a coalesced group';
+      return 'a block, a tile, a coalesced group or a subset of a block';
+    case 'lanes of a warp':
+      return 'a coalesced group';
+    case 'tile, lanes or subset':
+      return 'a tile, a coalesced group or a subset of a block';
     case 'tile or lanes':
       return 'a tile or a coalesced group';
     case 'pipeline':

@@ -86,9 +86,9 @@ export function checkArguments(
 
 /** What a group of any lanes has in place of a pipeline or barrier that its threads share. */
 function hintForLanes(intrinsic: string, { kind }: Value): string | null {
-  if (kind !== 'lanes') return null;
+  if (kind !== 'lanes' && kind !== 'subset') return null;
   return intrinsic === 'cuda.pipelined'
-    ? "lanes write the verbs: cuda.makePipeline(group, cuda.pipelineSharedState('block', 2)), producerAcquire, …"
+    ? "such groups write the verbs: cuda.makePipeline(group, cuda.pipelineSharedState('block', 2)), producerAcquire, …"
     : null;
 }
 
@@ -152,11 +152,19 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
     case 'group':
       return value.kind === 'group' && value.group.kind !== 'grid';
     case 'group or lanes':
-      return value.kind === 'lanes' || accepts('group', value);
+      return value.kind === 'lanes' || value.kind === 'subset' || accepts('group', value);
+    case 'block':
+      return value.kind === 'group' && value.group.kind === 'block';
     case 'block or tile':
       return value.kind === 'group' && (value.group.kind === 'block' || value.group.kind === 'tile');
+    case 'block, tile or its lanes':
+      return (value.kind === 'lanes' && value.tile !== undefined) || accepts('block or tile', value);
     case 'block, tile or lanes':
-      return value.kind === 'lanes' || accepts('block or tile', value);
+      return value.kind === 'lanes' || value.kind === 'subset' || accepts('block or tile', value);
+    case 'lanes of a warp':
+      return value.kind === 'lanes';
+    case 'tile, lanes or subset':
+      return value.kind === 'subset' || accepts('tile or lanes', value);
     case 'tile or lanes':
       return value.kind === 'lanes' || (value.kind === 'group' && value.group.kind === 'tile');
     case 'pipeline':
@@ -238,11 +246,15 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
     value.kind === 'elementType' ? value.element : (textOf(value) as Element),
   group: same,
   'group or lanes': same,
+  block: same,
   'block or tile': same,
+  'block, tile or its lanes': same,
   'block, tile or lanes': same,
   vector: same,
   'vector or number': same,
   'tile or lanes': same,
+  'lanes of a warp': same,
+  'tile, lanes or subset': same,
   pipeline: same,
   'pipeline state': same,
   'random state': same,

@@ -9,6 +9,7 @@ import { toType } from '../numbers.ts';
 import { type LanesValue, number, undefinedValue, type Value } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 import { countOfLanes, lanesBelow } from './lane-masks.ts';
+import { halfOfBlock } from './subsets.ts';
 import { exchange, numberOf, tileIn } from './warps.ts';
 
 type Place = Pick<IntrinsicCall, 'lowering' | 'node'>;
@@ -21,6 +22,7 @@ export const coalescedHandlers = {
   // Threads of one group are those that bring the same: a truth, or a label.
   'cuda.binaryPartition': (call) => {
     const { lowering, args, at } = call;
+    if (args.group.kind === 'group' && args.group.group.kind === 'block') return halfOfBlock(call);
     const value = toType(lowering, args.predicate, 'bool', at('predicate'));
     return partition(call, convert(value, 'u32', lowering.range(call.node)));
   },

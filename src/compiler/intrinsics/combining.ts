@@ -2,21 +2,33 @@
 //
 // They are made of shuffles, in one order on every target, so that sums of floats agree to the bit: a reduction of
 // a tile exchanges with the rank that differs in one bit, the highest first (all threads get the same), one of any
-// lanes takes what lies 16, 8, 4 … ranks above, and all get that of rank 0; a scan adds what lies 1, 2, 4 … ranks
+// lanes, or of a subset of a block, takes what lies 16, 8, 4 … ranks above, and all get that of rank 0; a scan adds what lies 1, 2, 4 … ranks
 // below. A reduction of integers is an operation of its own, as their order does not matter.
 
 import type { Combination } from '../../kernel/intrinsics.ts';
-import { binary, builtin, compare, conditional, constant, convert, numberConstant } from '../build.ts';
+import {
+  binary,
+  builtin,
+  compare,
+  conditional,
+  constant,
+  convert,
+  numberConstant,
+  variable,
+} from '../build.ts';
 import { openOf } from '../common-type.ts';
 import type { BinaryOperator, Expression } from '../ir.ts';
 import type { WarpOperator } from '../ir-warps.ts';
 import type { Lowering } from '../lowering.ts';
 import { isFloat } from '../number-types.ts';
-import { type Numeric, number, type Value } from '../values.ts';
+import { toType } from '../numbers.ts';
+import { type Numeric, number, type SubsetValue, type Value } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 import { countOfLanes, lanesBelow } from './lane-masks.ts';
+import { ofRankInSubset } from './subsets.ts';
 import { exchange, numberOf, ofRank, type Tile, tileIn, warpSize } from './warps.ts';
 
+type Place = Pick<IntrinsicCall, 'lowering' | 'node'>;
 type Combining = 'cg.reduce' | 'cg.inclusiveScan' | 'cg.exclusiveScan';
 
 const operators: Readonly<Record<Combination, { reduce: WarpOperator; of: BinaryOperator }>> = {
@@ -34,7 +46,7 @@ export const combiningHandlers = {
     if (value.kind === 'open') return openOf([value]);
     const { type, expression } = operandOf(call, value, operation);
     const { reduce, of } = operators[operation];
-    if (!isFloat(type)) {
+    if (!isFloat(type) && group.kind !== 'subset') {
       const whom = group.kind === 'lanes' ? { mask: group.mask } : { group: tileIn(call, group) };
       return exchange(call, reduce, { ...whom, value: expression, result: type });
     }
@@ -49,6 +61,8 @@ export const combiningHandlers = {
     scan(call, (threads, inclusive, operation) =>
       threads.ifBelow(1, neutralTo(operation, inclusive, call), threads.below(inclusive, 1)),
     ),
+  'subset.any': (call) => voteOfSubset(call, 'or'),
+  'subset.all': (call) => voteOfSubset(call, 'and'),
 } satisfies SomeHandlers;
 
 function scan(
@@ -59,19 +73,32 @@ function scan(
   if (value.kind === 'open') return openOf([value]);
   const own = operandOf(call, value, operation);
   const threads = threadsOf(call);
-  let sum = own.expression;
-  for (let distance = 1; distance < threads.most; distance *= 2) {
-    const more = binary(operators[operation].of, threads.below(sum, distance), sum, threads.range);
-    sum = call.lowering.settleExpression(threads.ifBelow(distance, sum, more), 'scanned');
-  }
+  const { of } = operators[operation];
+  const sum = threads.scanned(own.expression, (a, b) => binary(of, a, b, threads.range));
   return number(own.type, finish(threads, sum, operation));
+}
+
+/** The sum of i32 that the threads of a subset bring. */
+export function sumOfSubset(call: Place, subset: SubsetValue, value: Expression): Expression {
+  const threads = new ThreadsOfSubset(call, subset);
+  return threads.all(value, (a, b) => binary('add', a, b, threads.range));
+}
+
+/** Whether a truth that the threads of a subset bring holds for any of them, or for all. */
+function voteOfSubset(call: IntrinsicCall<'subset.any' | 'subset.all'>, of: 'or' | 'and'): Value {
+  const { lowering, receiver, args, at, node } = call;
+  const range = lowering.range(node);
+  const threads = new ThreadsOfSubset(call, receiver);
+  const own = convert(toType(lowering, args.predicate, 'bool', at('predicate')), 'i32', range);
+  const found = threads.all(lowering.settleExpression(own, 'vote'), (a, b) => binary(of, a, b, range));
+  return number('bool', compare('notEqual', found, numberConstant('i32', 0, range), range));
 }
 
 function threadsOf(call: IntrinsicCall<Combining>): Threads {
   const { group } = call.args;
-  return group.kind === 'lanes'
-    ? new ThreadsOfMask(call, group.mask)
-    : new ThreadsOfTile(call, tileIn(call, group));
+  if (group.kind === 'subset') return new ThreadsOfSubset(call, group);
+  if (group.kind === 'lanes') return new ThreadsOfMask(call, group.mask);
+  return new ThreadsOfTile(call, tileIn(call, group));
 }
 
 /** Threads that combine their values, and have ranks among themselves. */
@@ -93,6 +120,16 @@ abstract class Threads {
 
   /** All values combined, the same for each. */
   abstract all(value: Expression, combine: Combine): Expression;
+
+  /** The values up to the own combined. */
+  scanned(value: Expression, combine: Combine): Expression {
+    let sum = value;
+    for (let distance = 1; distance < this.most; distance *= 2) {
+      const more = combine(this.below(sum, distance), sum);
+      sum = this.lowering.settleExpression(this.ifBelow(distance, sum, more), 'scanned');
+    }
+    return sum;
+  }
 
   /** One of two values, by whether the rank is below a number. */
   ifBelow(rank: number, then: Expression, otherwise: Expression): Expression {
@@ -147,7 +184,7 @@ class ThreadsOfMask extends Threads {
   readonly #mask: Expression;
   readonly #size: Expression;
 
-  constructor(call: Pick<IntrinsicCall, 'lowering' | 'node'>, mask: Expression) {
+  constructor(call: Place, mask: Expression) {
     super(call);
     this.#mask = mask;
     const settled = (lanes: Expression, name: string) =>
@@ -189,6 +226,97 @@ class ThreadsOfMask extends Threads {
 
   #of(value: Expression, rank: Expression): Expression {
     return ofRank(this.lowering, this.#mask, value, rank, this.range);
+  }
+}
+
+/** Threads of any warps. The distances are those of one loop: it has a meeting of the subset, which is no small thing to repeat. */
+class ThreadsOfSubset extends Threads {
+  readonly most: number;
+  protected readonly rank: Expression;
+  readonly #call: Place;
+  readonly #subset: SubsetValue;
+
+  constructor(call: Place, subset: SubsetValue) {
+    super(call);
+    this.#call = call;
+    this.#subset = subset;
+    this.most = 2 ** Math.ceil(Math.log2(subset.most));
+    this.rank = subset.rank;
+  }
+
+  below(value: Expression, distance: number): Expression {
+    return this.#other(value, 'subtract', this.index(distance)).value;
+  }
+
+  all(value: Expression, combine: Combine): Expression {
+    const sum = this.#combined(value, combine, 'add', {
+      first: this.most / 2,
+      goesOn: (distance) => compare('greater', distance, this.index(0), this.range),
+      next: (distance) => binary('shiftRight', distance, this.index(1), this.range),
+    });
+    return ofRankInSubset(this.#call, this.#subset, sum, this.index(0));
+  }
+
+  override scanned(value: Expression, combine: Combine): Expression {
+    return this.#combined(value, (own, other) => combine(other, own), 'subtract', {
+      first: 1,
+      goesOn: (distance) => compare('less', distance, this.#subset.size, this.range),
+      next: (distance) => binary('shiftLeft', distance, this.index(1), this.range),
+    });
+  }
+
+  /** A value combined with those at distances, one after the other. */
+  #combined(
+    value: Expression,
+    combine: Combine,
+    way: 'add' | 'subtract',
+    distances: {
+      readonly first: number;
+      readonly goesOn: (distance: Expression) => Expression;
+      readonly next: (distance: Expression) => Expression;
+    },
+  ): Expression {
+    const { lowering, range } = this;
+    const assign = (id: number, to: Expression) =>
+      ({ kind: 'assign', variable: id, value: to, range }) as const;
+    const sumId = lowering.newVariable('combined', value.type);
+    const distanceId = lowering.newVariable('distance', lowering.indexType);
+    const sum = variable(sumId, value.type, range);
+    const distance = variable(distanceId, lowering.indexType, range);
+    lowering.emit(assign(sumId, value));
+    lowering.emit(assign(distanceId, this.index(distances.first)));
+    const body = lowering.collect(() => {
+      const { isThere, value: other } = this.#other(sum, way, distance);
+      lowering.emit(assign(sumId, conditional(isThere, combine(sum, other), sum, range)));
+    });
+    lowering.emit({
+      kind: 'loop',
+      label: lowering.newLabel(),
+      testFirst: true,
+      test: distances.goesOn(distance),
+      body,
+      update: [assign(distanceId, distances.next(distance))],
+      range,
+    });
+    return lowering.settleExpression(sum, 'combined');
+  }
+
+  /** What the thread so far away brings, if it is there. */
+  #other(
+    value: Expression,
+    way: 'add' | 'subtract',
+    distance: Expression,
+  ): { readonly isThere: Expression; readonly value: Expression } {
+    const { lowering, range } = this;
+    const place = lowering.settleExpression(binary(way, this.rank, distance, range), 'place');
+    const isThere = lowering.settleExpression(
+      way === 'add'
+        ? compare('less', place, this.#subset.size, range)
+        : compare('greaterEqual', place, this.index(0), range),
+      'isThere',
+    );
+    const rank = conditional(isThere, place, this.rank, range);
+    return { isThere, value: ofRankInSubset(this.#call, this.#subset, value, rank) };
   }
 }
 

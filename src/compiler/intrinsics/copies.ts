@@ -12,13 +12,14 @@ import {
   type GroupValue,
   type LanesValue,
   number,
+  type SubsetValue,
   undefinedValue,
   type Value,
   type ViewValue,
 } from '../values.ts';
-import { syncOfLanes } from './coalesced.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
 import { copyByLanes } from './lane-copies.ts';
+import { meet } from './lane-makings.ts';
 import { commitOwn } from './pipelines.ts';
 
 export const copyHandlers = {
@@ -86,7 +87,7 @@ type Place = Pick<IntrinsicCall, 'lowering' | 'node' | 'at' | 'name'>;
 
 interface Copy extends Pick<Extract<Call, { intrinsic: 'memcpyAsync' }>, 'zeroFill'> {
   /** The threads that copy together. */
-  readonly group: GroupValue | LanesValue;
+  readonly group: GroupValue | LanesValue | SubsetValue;
   /** What waits for the copy. */
   readonly target: { readonly pipeline: number } | { readonly barrier: number; readonly index: Expression };
   readonly destination: ViewValue;
@@ -108,7 +109,7 @@ function emitCopy(call: Place, copy: Copy): void {
   const whole = {
     kind: 'call',
     intrinsic: 'memcpyAsync',
-    group: group.kind === 'lanes' ? alone.group : group.group,
+    group: group.kind === 'group' ? group.group : alone.group,
     destination: { array: destination.array, offset: destination.offset },
     source: { array: source.array, offset: source.offset },
     count: count.count,
@@ -117,8 +118,8 @@ function emitCopy(call: Place, copy: Copy): void {
     ...target,
     range: lowering.range(node),
   } as const;
-  if (group.kind === 'lanes') copyByLanes(call, group, whole, bytesOf(source.element));
-  else lowering.emit(whole);
+  if (group.kind === 'group') lowering.emit(whole);
+  else copyByLanes(call, group, whole, bytesOf(source.element));
 }
 
 /** What fits both; promises are kept of both. */
@@ -137,9 +138,9 @@ function waitPrior({ lowering, node }: Place, pipeline: number, prior: number): 
   return undefinedValue;
 }
 
-function waitTogether(call: Place, group: GroupValue | LanesValue, prior: number): Value {
+function waitTogether(call: Place, group: GroupValue | LanesValue | SubsetValue, prior: number): Value {
   waitOwn(call, prior);
-  if (group.kind === 'lanes') return syncOfLanes(call, group);
+  if (group.kind !== 'group') return meet(call, group);
   const range = call.lowering.range(call.node);
   call.lowering.emit({ kind: 'call', intrinsic: 'sync', group: group.group, range });
   return undefinedValue;

@@ -5,8 +5,17 @@ import { binary, builtin, compare, conditional, convert, numberConstant, unary, 
 import type { BuiltIn, Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { toType } from '../numbers.ts';
-import { type GroupValue, number, type ObjectValue, undefinedValue, type Value } from '../values.ts';
+import {
+  describe,
+  type GroupValue,
+  type LanesValue,
+  number,
+  type ObjectValue,
+  undefinedValue,
+  type Value,
+} from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
+import { countOfLanes, laneOfRank, lanesBelow } from './lane-masks.ts';
 import { warpSize } from './warps.ts';
 
 type Axis = 'x' | 'y' | 'z';
@@ -84,7 +93,10 @@ export const groupHandlers = {
     const mask = constant(lowering, tileSize(receiver) - 1, node);
     return index(binary('and', threadRank(lowering, node), mask, lowering.range(node)));
   },
-  'tile.metaGroupSize': (call) => known(call, call.receiver.metaGroupSize),
+  'tile.metaGroupSize': (call) => {
+    const { partitioned, metaGroupSize } = call.receiver;
+    return partitioned === undefined ? known(call, metaGroupSize) : index(tilesOf(call, partitioned));
+  },
   'tile.metaGroupRank': ({ lowering, node, receiver }) => {
     const range = lowering.range(node);
     const shift = constant(lowering, Math.log2(tileSize(receiver)), node);
@@ -109,11 +121,20 @@ function groupOf(kind: 'grid' | 'block' | 'thread'): GroupValue {
 function tiledPartition(call: IntrinsicCall<'cuda.tiledPartition'>): Value {
   const { lowering, args, at } = call;
   const { group, size } = args;
-  const whole = group.group.kind === 'tile' ? group.group.size : blockSize(lowering);
   const isPower = size >= 1 && Number.isInteger(Math.log2(size));
+  if (group.kind === 'lanes') {
+    if (group.tile !== undefined && isPower && size <= group.tile.size) return lanesOfTile(call, group);
+    if (group.tile === undefined && isPower && size <= warpSize) return partOfLanes(call, group);
+    return lowering.fail(
+      at('size'),
+      'WS1009',
+      `${describe(group)} cannot be cut into tiles of ${size}`,
+      `the size of a tile is a power of two up to ${group.tile?.size ?? warpSize}`,
+    );
+  }
+  const whole = group.group.kind === 'tile' ? group.group.size : blockSize(lowering);
   const isFilled = whole % size === 0;
-  if (isPower && !isFilled && group.group.kind === 'block' && size <= warpSize)
-    return lanesOfTile(call, whole);
+  if (isPower && !isFilled && group.group.kind === 'block' && size <= warpSize) return lanesOfTile(call);
   if (!isPower || !isFilled) {
     lowering.fail(
       at('size'),
@@ -125,11 +146,14 @@ function tiledPartition(call: IntrinsicCall<'cuda.tiledPartition'>): Value {
   return { kind: 'group', group: { kind: 'tile', size }, metaGroupSize: whole / size };
 }
 
-/** The lanes of a tile in a block that does not fill its last one, which has what is left. */
-function lanesOfTile(
-  { lowering, node, args: { size } }: IntrinsicCall<'cuda.tiledPartition'>,
-  whole: number,
-): Value {
+/**
+ * The lanes of a tile of a block that does not fill its last one, which has what is left; or of a tile that is cut again, whose
+ * parts are as they would be of the block.
+ */
+function lanesOfTile(call: IntrinsicCall<'cuda.tiledPartition'>, cut?: LanesValue): Value {
+  const { lowering, node } = call;
+  const { size } = call.args;
+  const whole = blockSize(lowering);
   const range = lowering.range(node);
   const word = (value: number) => numberConstant('u32', value >>> 0, range);
   const rank = threadRank(lowering, node);
@@ -137,9 +161,48 @@ function lanesOfTile(
   const first = binary('and', lane, word(~(size - 1)), range);
   const left = whole % size;
   const isLast = compare('greaterEqual', rank, constant(lowering, whole - left, node), range);
-  const lanes = conditional(isLast, word(2 ** left - 1), word(2 ** size - 1), range);
+  const all = word(2 ** size - 1);
+  const lanes = left === 0 ? all : conditional(isLast, word(2 ** left - 1), all, range);
   const mask = lowering.settleExpression(binary('shiftLeft', lanes, first, range), 'lanes');
-  return { kind: 'lanes', mask, tile: { size, metaGroupSize: Math.ceil(whole / size) } };
+  if (cut === undefined)
+    return { kind: 'lanes', mask, tile: { size, metaGroupSize: Math.ceil(whole / size) } };
+  return { kind: 'lanes', mask, tile: { size, metaGroupSize: cut.tile!.size / size, partitioned: cut.mask } };
+}
+
+/** Of any lanes, by their ranks, so many after one another. */
+function partOfLanes(call: IntrinsicCall<'cuda.tiledPartition'>, { mask }: LanesValue): Value {
+  const { lowering, node } = call;
+  const { size } = call.args;
+  const range = lowering.range(node);
+  const number32 = (value: number) => numberConstant('i32', value, range);
+  const own = countOfLanes(call, lanesBelow(call, mask));
+  const first = lowering.settleExpression(binary('and', own, number32(-size), range), 'first');
+  const next = lowering.settleExpression(binary('add', first, number32(size), range), 'next');
+  /** The lanes below that of a rank. */
+  const below = (rank: Expression) => {
+    const lane = convert(laneOfRank(lowering, mask, rank), 'u32', range);
+    const one = numberConstant('u32', 1, range);
+    return binary('subtract', binary('shiftLeft', one, lane, range), one, range);
+  };
+  const isLast = compare('greaterEqual', next, countOfLanes(call, mask), range);
+  const all = numberConstant('u32', 0xffffffff, range);
+  const until = conditional(isLast, all, below(next), range);
+  const from = unary('complement', below(first), range);
+  const part = binary('and', mask, binary('and', from, until, range), range);
+  return { kind: 'lanes', mask: lowering.settleExpression(part, 'lanes') };
+}
+
+/** How many tiles lanes were cut into, as an index. */
+function tilesOf(
+  call: Pick<IntrinsicCall<'tile.metaGroupSize'>, 'lowering' | 'node' | 'receiver'>,
+  lanes: Expression,
+): Expression {
+  const { lowering, node, receiver } = call;
+  const range = lowering.range(node);
+  const size = tileSize(receiver);
+  const count = convert(countOfLanes(call, lanes), lowering.indexType, range);
+  const more = binary('add', count, constant(lowering, size - 1, node), range);
+  return binary('shiftRight', more, constant(lowering, Math.log2(size), node), range);
 }
 
 function sync({ lowering, node }: Place, group: GroupValue['group']): Value {

@@ -29,6 +29,7 @@ import type {
   ObjectValue,
   QuotientValue,
   RandomStateValue,
+  SubsetValue,
   TextValue,
   TokenValue,
   Value,
@@ -53,10 +54,14 @@ export interface ArgumentTypes {
   readonly shape: readonly Expression[];
   readonly 'element type': Element;
   readonly group: GroupValue;
-  readonly 'group or lanes': GroupValue | LanesValue;
+  readonly 'group or lanes': GroupValue | LanesValue | SubsetValue;
+  readonly block: GroupValue;
   readonly 'block or tile': GroupValue;
-  readonly 'block, tile or lanes': GroupValue | LanesValue;
+  readonly 'block, tile or its lanes': GroupValue | LanesValue;
+  readonly 'block, tile or lanes': GroupValue | LanesValue | SubsetValue;
   readonly 'tile or lanes': GroupValue | LanesValue;
+  readonly 'lanes of a warp': LanesValue;
+  readonly 'tile, lanes or subset': GroupValue | LanesValue | SubsetValue;
   readonly pipeline: Extract<Value, { kind: 'pipeline' }>;
   readonly 'pipeline state': Extract<Value, { kind: 'pipelineState' }>;
   readonly 'random state': RandomStateValue;
@@ -91,15 +96,17 @@ type ReceiverValue<N extends IntrinsicName> = N extends `${'grid' | 'block' | 't
   ? GroupValue
   : N extends `coalesced.${string}`
     ? LanesValue
-    : N extends `pipeline.${string}`
-      ? Extract<Value, { kind: 'pipeline' }>
-      : N extends `array.${string}`
-        ? ViewValue
-        : N extends `barrier.${string}`
-          ? BarrierValue
-          : N extends `barriers.${string}`
-            ? Extract<Value, { kind: 'barriers' }>
-            : null;
+    : N extends `subset.${string}`
+      ? SubsetValue
+      : N extends `pipeline.${string}`
+        ? Extract<Value, { kind: 'pipeline' }>
+        : N extends `array.${string}`
+          ? ViewValue
+          : N extends `barrier.${string}`
+            ? BarrierValue
+            : N extends `barriers.${string}`
+              ? Extract<Value, { kind: 'barriers' }>
+              : null;
 
 /** One use of an intrinsic. */
 export interface IntrinsicCall<N extends IntrinsicName = IntrinsicName> {

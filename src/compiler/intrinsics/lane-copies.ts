@@ -1,28 +1,28 @@
-// A copy by any lanes of a warp. Each lane copies its pieces by itself, and they go round by the lanes' ranks:
+// A copy by any lanes of a warp, or by a subset of a block. Each thread copies its pieces by itself, and they go round by the threads' ranks:
 //
 //   for (i = rank * piece; i < count; i += size * piece)
 //     copy min(piece, count - i) elements from source + i to destination + i
 //
 // A piece is the fewest whole elements that keep the alignment that was promised. So targets and the checker know
-// nothing of such copies: every element is some lane's, once, and a wait of all lanes covers the whole.
+// nothing of such copies: every element is some thread's, once, and a wait of all of them covers the whole.
 
 import { binary, compare, convert, numberConstant, unary, variable } from '../build.ts';
 import type { Call, Expression, Statement } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { knownNumber } from '../numbers.ts';
-import { type LanesValue, number } from '../values.ts';
+import { type LanesValue, number, type SubsetValue } from '../values.ts';
 import type { IntrinsicCall } from './handler.ts';
 import { countOfLanes, lanesBelow } from './lane-masks.ts';
 
 type Copy = Extract<Call, { intrinsic: 'memcpyAsync' }>;
 
-/** The longest piece of one lane, in bytes: a multiple of what any hardware copies at once. */
+/** The longest piece of one thread, in bytes: a multiple of what any hardware copies at once. */
 const longestPiece = 128;
 
-/** Emits a copy that is given as one thread's for the lanes of a group. */
+/** Emits a copy that is given as one thread's for the threads of a group. */
 export function copyByLanes(
   call: Pick<IntrinsicCall, 'lowering' | 'node' | 'at'>,
-  { mask }: LanesValue,
+  group: LanesValue | SubsetValue,
   whole: Copy,
   elementBytes: number,
 ): void {
@@ -39,9 +39,11 @@ export function copyByLanes(
     count: settled(whole.count, 'count'),
     ...('barrier' in whole ? { index: settled(whole.index, 'which') } : {}),
   };
-  const lanes = (of: Expression) =>
-    binary('multiply', convert(countOfLanes(call, of), indexType, range), index(piece), range);
-  const step = settled(lanes(mask), 'step');
+  const elements = (threads: Expression) => binary('multiply', threads, index(piece), range);
+  const count = (lanes: Expression) => convert(countOfLanes(call, lanes), indexType, range);
+  const { size, rank } =
+    group.kind === 'subset' ? group : { size: count(group.mask), rank: count(lanesBelow(call, group.mask)) };
+  const step = settled(elements(size), 'step');
 
   // What no piece shows is refused as a thread's copy of the whole would be.
   for (const test of mistakes(lowering, copy)) {
@@ -58,7 +60,7 @@ export function copyByLanes(
     source: { ...copy.source, offset: plus(copy.source.offset) },
     count: piece === 1 ? index(1) : binary('min', index(piece), rest, range),
   };
-  lowering.emit({ kind: 'assign', variable: id, value: lanes(lanesBelow(call, mask)), range });
+  lowering.emit({ kind: 'assign', variable: id, value: elements(rank), range });
   lowering.emit({
     kind: 'loop',
     label: lowering.newLabel(),
@@ -92,7 +94,7 @@ function elementsOfPiece(
   return lowering.fail(
     at('count'),
     'WS1009',
-    `a copy of a coalesced group is promised to be aligned to ${alignment} bytes, and ${longestPiece} are the most`,
+    `a copy of such a group is promised to be aligned to ${alignment} bytes, and ${longestPiece} are the most`,
     'promise 16 bytes, which is all that the hardware makes use of: cuda.alignedSize(16, count)',
   );
 }

@@ -16,14 +16,18 @@ export function countOfLanes({ lowering, node }: Place, mask: Expression): Expre
 }
 
 /** The lanes of a mask below the own. */
-export function lanesBelow({ lowering, node }: Place, mask: Expression): Expression {
+export function lanesBelow(call: Place, mask: Expression): Expression {
+  return binary('and', mask, lanesUnderOwn(call), call.lowering.range(call.node));
+}
+
+/** All lanes below the own. */
+export function lanesUnderOwn({ lowering, node }: Place): Expression {
   const range = lowering.range(node);
   const { indexType } = lowering;
   const rank = builtin('threadRank', indexType, range);
   const lane = convert(binary('and', rank, numberConstant(indexType, 31, range), range), 'u32', range);
   const one = numberConstant('u32', 1, range);
-  const below = binary('subtract', binary('shiftLeft', one, lane, range), one, range);
-  return binary('and', mask, below, range);
+  return binary('subtract', binary('shiftLeft', one, lane, range), one, range);
 }
 
 /**

@@ -6,9 +6,9 @@ import type { Expression } from '../ir.ts';
 import type { Pipeline, StageCall } from '../ir-pipelines.ts';
 import { knownNumber } from '../numbers.ts';
 import { threadPipeline } from '../own-queue.ts';
-import { type GroupValue, type LanesValue, number, undefinedValue, type Value } from '../values.ts';
+import { type GroupValue, number, undefinedValue, type Value } from '../values.ts';
 import type { IntrinsicCall, SomeHandlers } from './handler.ts';
-import { makeTogether, sharingGroup } from './lane-makings.ts';
+import { type MakingGroup, makeTogether, sharingGroup } from './lane-makings.ts';
 import { warpSize } from './warps.ts';
 
 export const pipelineHandlers = {
@@ -109,7 +109,7 @@ const ofThread: GroupValue = { kind: 'group', group: { kind: 'thread' }, metaGro
 
 /** The most threads that a group may have. */
 function threadsOf({ lowering }: Pick<IntrinsicCall, 'lowering'>, group: Pipeline['group']): number {
-  if (group.kind === 'lanes') return warpSize;
+  if (group.kind === 'lanes' && group.of === 'warp') return warpSize;
   if (group.kind === 'tile') return group.size;
   const [x, y, z] = lowering.block;
   return x * y * z;
@@ -135,7 +135,7 @@ function refuseProducers(
 
 function make(
   call: Pick<IntrinsicCall, 'lowering' | 'node'>,
-  group: GroupValue | LanesValue,
+  group: MakingGroup,
   pipeline: Pipeline,
   brought: Expression | null,
 ): Value {

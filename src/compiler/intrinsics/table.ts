@@ -22,6 +22,7 @@ import { pipelinedHandlers } from './pipelined.ts';
 import { pipelineHandlers } from './pipelines.ts';
 import { randomHandlers } from './random.ts';
 import { randomStateHandlers } from './random-states.ts';
+import { subsetHandlers } from './subsets.ts';
 import { timeHandlers } from './time.ts';
 import { vectorHandlers } from './vectors.ts';
 import { warpHandlers } from './warps.ts';
@@ -34,6 +35,7 @@ const handlers = {
   ...bitcastHandlers,
   ...coalescedHandlers,
   ...combiningHandlers,
+  ...subsetHandlers,
   ...memoryHandlers,
   ...copyHandlers,
   ...pipelineHandlers,

@@ -193,6 +193,19 @@ function shuffleXorOf(call: IntrinsicCall<'tile.shflXor'>, mask: Expression): Va
   return shuffle(call, 'shfl', args.value, { mask, lane });
 }
 
+/** The lanes of the own warp for which a bool is true, as a u32; `mask` names who comes, else all that have not returned. */
+export function ballotOf(
+  { lowering, node }: Pick<Call, 'lowering' | 'node'>,
+  value: Expression,
+  mask?: Expression,
+): Expression {
+  const range = lowering.range(node);
+  const result = lowering.newFixedVariable('votes', 'u32');
+  const call = { kind: 'call', intrinsic: 'warp', operator: 'ballot', group: warp, width: warpSize } as const;
+  lowering.emit({ ...call, ...named(lowering, mask), value, lane: null, result, range });
+  return variable(result, 'u32', range);
+}
+
 /** The value of the lane with a rank among those of a mask. */
 export function ofRank(
   lowering: Lowering,

@@ -9,6 +9,7 @@ import type { Range } from '../../diagnostics/source.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 
 import { elementOf } from '../analysis/elements.ts';
+import { placesOfLanes } from '../legalise/sharing.ts';
 import type { CallLowering, OwnCall, StatementWriter } from './statements.ts';
 import { TileBarriers } from './tile-barriers.ts';
 import { arrayName, elementType, identifier, valueTypes } from './types.ts';
@@ -40,7 +41,7 @@ export class CoreWriter implements CallLowering {
       const name = this.#name(id);
       const type = made === 'software' ? 'ws_counter' : 'ws_barrier';
       if (group.kind === 'lanes') {
-        out.line(`__shared__ ${type} ${name}[${this.#blockSize * count}];`);
+        out.line(`__shared__ ${type} ${name}[${placesOfLanes(group, this.#blockSize) * count}];`);
         continue;
       }
       if (group.kind !== 'tile') {

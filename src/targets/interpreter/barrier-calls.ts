@@ -8,7 +8,7 @@ import { compileExpression, compileIndex } from './expressions.ts';
 import { barrierMisuse } from './fault.ts';
 import type { ObservedProgram } from './observer.ts';
 import { effect, type Step } from './step.ts';
-import { compileMask } from './sync.ts';
+import { compileMasks } from './sync.ts';
 import type { Thread } from './thread.ts';
 
 type UsingCall = Extract<BarrierCall, { index: unknown }>;
@@ -65,12 +65,12 @@ function compileMakeBarrier(
   call: Extract<BarrierCall, { intrinsic: 'makeBarrier' }>,
 ): Step {
   const expected = call.expected === null ? () => null : compileIndex(program, call.expected);
-  const mask = compileMask(program, call);
+  const masks = compileMasks(program, call);
   return {
     kind: 'wait',
     begin(thread) {
       const maker = thread.block.barrierMakers[call.barrier]!;
-      return maker.begin(thread, expected(thread), mask(thread), call);
+      return maker.begin(thread, expected(thread), masks(thread), call);
     },
     end(thread) {
       thread.barriers[call.barrier] = thread.block.barrierMakers[call.barrier]!.end(thread, call);

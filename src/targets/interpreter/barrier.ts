@@ -76,19 +76,25 @@ export function membership(group: Group, rank: number, blockSize: number): Membe
   }
 }
 
-/** The ranks of those with whom a thread makes something, from the lowest; `mask` names the lanes of a group of lanes. */
+/**
+ * The ranks of those with whom a thread makes something, from the lowest. `masks` name the lanes of a group of lanes: those of
+ * the own warp, or of each warp of the block.
+ */
 export function makersOf(
   group: SharingGroup,
   rank: number,
   blockSize: number,
-  mask: number | null,
+  masks: readonly number[] | null,
 ): number[] {
   if (group.kind !== 'lanes') return othersOf(group, rank, blockSize, () => false);
-  const first = rank - (rank % warpSize);
-  const named = lanesOfTile(warpSize, rank, blockSize) & mask!;
-  return Array.from({ length: warpSize }, (_, lane) => lane).flatMap((lane) =>
-    (named >>> lane) & 1 ? [first + lane] : [],
-  );
+  const ownFirst = rank - (rank % warpSize);
+  return masks!.flatMap((mask, warp) => {
+    const first = group.of === 'warp' ? ownFirst : warp * warpSize;
+    const named = lanesOfTile(warpSize, first, blockSize) & mask;
+    return Array.from({ length: warpSize }, (_, lane) => lane).flatMap((lane) =>
+      (named >>> lane) & 1 ? [first + lane] : [],
+    );
+  });
 }
 
 /** Where a thread arrives that has returned. */

@@ -13,7 +13,7 @@ import { brokenAssertion } from './fault.ts';
 import { updateElement } from './memory.ts';
 import type { ObservedProgram } from './observer.ts';
 import { effect, type Step } from './step.ts';
-import { compileMask, compileSync } from './sync.ts';
+import { compileMask, compileMasks, compileSync } from './sync.ts';
 import type { Thread } from './thread.ts';
 import type { WarpCall } from './warp.ts';
 
@@ -151,12 +151,12 @@ function compileMakePipeline(
   call: Extract<Call, { intrinsic: 'makePipeline' }>,
 ): Step {
   const producers = call.producers === null ? () => null : compileExpression(program, call.producers);
-  const mask = compileMask(program, call);
+  const masks = compileMasks(program, call);
   return {
     kind: 'wait',
     begin(thread) {
       const maker = thread.block.makers[call.pipeline]!;
-      return maker.begin(thread, producers(thread), mask(thread), call);
+      return maker.begin(thread, producers(thread), masks(thread), call);
     },
     end(thread) {
       const maker = thread.block.makers[call.pipeline]!;

@@ -41,13 +41,13 @@ export class BarrierMaker {
   }
 
   /**
-   * A thread arrives with the number that the barrier shall expect, or null, and with a mask where its group is of lanes; it
+   * A thread arrives with the number that the barrier shall expect, or null, and with masks where its group is of lanes; it
    * must wait for the others of its group.
    */
-  begin(thread: Thread, expected: number | null, mask: number | null, call: MakeCall): Wait {
+  begin(thread: Thread, expected: number | null, masks: readonly number[] | null, call: MakeCall): Wait {
     const { name, count, completes, group } = this.#declaration;
     const { rank } = thread;
-    const members = makersOf(group, rank, this.#blockSize, mask);
+    const members = makersOf(group, rank, this.#blockSize, masks);
     const meetings = this.#meetings;
     const meeting = meetings instanceof LaneBarriers ? meetings.join(rank, members) : meetings.of(rank);
     const round = meeting.phase + 1;

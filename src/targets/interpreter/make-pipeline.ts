@@ -45,13 +45,18 @@ export class PipelineMaker {
   }
 
   /**
-   * A thread arrives with its role (true for a producer) or count, and with a mask where its group is of lanes; it must wait
+   * A thread arrives with its role (true for a producer) or count, and with masks where its group is of lanes; it must wait
    * for the others of its group.
    */
-  begin(thread: Thread, producers: Value | null, mask: number | null, call: MakeCall): Wait | null {
+  begin(
+    thread: Thread,
+    producers: Value | null,
+    masks: readonly number[] | null,
+    call: MakeCall,
+  ): Wait | null {
     const { scope, name, group } = this.#declaration;
     const { rank } = thread;
-    const members = makersOf(group, rank, this.#blockSize, mask);
+    const members = makersOf(group, rank, this.#blockSize, masks);
     const role = typeof producers === 'boolean' || producers === null ? producers : Number(producers);
     thread.observer?.makeBegan(thread, this.#declaration, role, members, call.range);
     if (scope === 'thread') return null;

@@ -1,6 +1,6 @@
 // Where the threads of a group meet, compiled to steps.
 
-import type { Call, Expression, Group } from '../../compiler/ir.ts';
+import type { Call, Expression, Group, Makers } from '../../compiler/ir.ts';
 import { maskedMeetings, meetsByMask, warpSize } from '../lanes.ts';
 import { waitsAtSync } from '../waiting.ts';
 import { membership, type PhaseBarrier } from './barrier.ts';
@@ -104,6 +104,16 @@ export function compileMask(
   if (mask === undefined) return () => null;
   const evaluate = compileExpression(program, mask);
   return (thread) => evaluate(thread) as number;
+}
+
+/** The lanes that make something together; null where their group is none of lanes. */
+export function compileMasks(
+  program: ObservedProgram,
+  { masks }: Makers,
+): (thread: Thread) => readonly number[] | null {
+  if (masks === undefined) return () => null;
+  const each = masks.map((mask) => compileExpression(program, mask));
+  return (thread) => each.map((evaluate) => evaluate(thread) as number);
 }
 
 function groupIndex(group: Group, thread: Thread): number {

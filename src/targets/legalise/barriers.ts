@@ -38,11 +38,12 @@ export class BarrierLegaliser {
     const { body, barriers } = frame.program;
     this.#returnsAmongCopies = returnsAmongCopies(body);
     const remade = madeInLoops(body, 'barrier');
-    this.#mbarriers = barriers.map(({ name, group, count, completes }, barrier) => {
+    this.#sharing = barriers.map(({ name, group }, id) => new Sharing(frame, name, group, remade.has(id)));
+    this.#mbarriers = barriers.map(({ name, count, completes }, barrier) => {
       const made = this.#isSoftware(barrier) ? 'software' : 'hardware';
+      const { group } = this.#sharing[barrier]!;
       return frame.mbarriers({ name, count: count ?? 1, group, made, completes, barrier });
     });
-    this.#sharing = barriers.map(({ name, group }) => new Sharing(frame, name, group));
     this.#made = barriers.map(({ name }, id) =>
       remade.has(id) ? frame.variable(`${name}_made`, 'bool') : null,
     );
@@ -95,7 +96,7 @@ export class BarrierLegaliser {
     const made = this.#made[call.barrier]!;
     const sharing = this.#sharing[call.barrier]!;
     const wanted = call.agreed ?? call.expected;
-    const expected = () => (wanted === null ? sharing.size(call.mask, words) : words.convert(wanted, 'u32'));
+    const expected = () => (wanted === null ? sharing.size(call, words) : words.convert(wanted, 'u32'));
     const at = (index: Expression) => this.#at({ barrier: call.barrier, index }, words);
     const each = (index: Expression): Statement[] => [
       ...(made === null || this.#isSoftware(call.barrier)
@@ -111,8 +112,8 @@ export class BarrierLegaliser {
     const meet = () => (ofLanes ? [] : this.#meetings().sync(group, words));
     return [
       ...(made === null ? [] : meet()),
-      ...sharing.join(call.mask, words),
-      words.when(sharing.isFirst(words), [...all, ...fence, ...(ofLanes ? noted : [])]),
+      ...sharing.join(call, words),
+      words.when(sharing.isFirst(call, words), [...all, ...fence, ...(ofLanes ? noted : [])]),
       ...(ofLanes ? [] : noted),
       ...meet(),
     ];

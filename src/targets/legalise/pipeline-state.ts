@@ -54,8 +54,9 @@ export function pipelineStates(frame: Frame, decisions: Decisions, calm: Calm): 
   return pipelines.map(({ name, stages, group }, id): PipelineState => {
     const lowering = decisions.lowerings[id]!;
     const barriers = copiesInBulk(lowering) || lowering === 'barriers';
-    const mbarriers = (what: string) => frame.mbarriers({ name: `${name}_${what}`, count: stages, group });
-    const sharing = new Sharing(frame, name, group);
+    const sharing = new Sharing(frame, name, group, remade.has(id));
+    const mbarriers = (what: string) =>
+      frame.mbarriers({ name: `${name}_${what}`, count: stages, group: sharing.group });
     const all = frame.wholeWarps ? 'warps' : 'threads';
     return {
       lowering,
@@ -103,9 +104,7 @@ export class PipelineMaking {
     const { counting, full, empty } = this.#expected(call, state, words);
     const first: Statement[] = [
       ...(lowering === 'groups' ? [] : this.#initialise(state, full, empty, words)),
-      ...(members === null
-        ? []
-        : [words.store(members, sharing.instance(words), sharing.size(call.mask, words))]),
+      ...(members === null ? [] : [words.store(members, sharing.instance(words), sharing.size(call, words))]),
       ...(copiesInBulk(lowering) ? [words.core({ kind: 'proxyFence', space: 'shared' })] : []),
     ];
     // Of lanes only the lowest has made what is kept by its rank.
@@ -115,8 +114,8 @@ export class PipelineMaking {
       ...reset,
       ...counting,
       ...meet(),
-      ...sharing.join(call.mask, words),
-      words.when(sharing.isFirst(words), ofLanes ? [...first, ...noted] : first),
+      ...sharing.join(call, words),
+      words.when(sharing.isFirst(call, words), ofLanes ? [...first, ...noted] : first),
       ...(ofLanes ? [] : noted),
       ...meet(),
     ];
@@ -124,11 +123,11 @@ export class PipelineMaking {
 
   /** How many threads arrive at a stage's mbarriers, u32. */
   #expected(
-    { pipeline, producers, mask, agreed }: MakeCall,
+    { pipeline, producers, masks, agreed }: MakeCall,
     { lowering, sharing, arrivals }: PipelineState,
     words: Words,
   ): { counting: Statement[]; full: Expression; empty: Expression } {
-    const size = () => sharing.size(mask, words);
+    const size = () => sharing.size(masks === undefined ? {} : { masks }, words);
     const { partition } = this.#frame.program.pipelines[pipeline]!;
     if (partition === 'unified') {
       const warps = words.u32(this.#frame.blockSize / 32);

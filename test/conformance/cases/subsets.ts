@@ -127,6 +127,48 @@ const halvesOfLanes = kernel(
   },
 );
 
+/** Every third thread, of whatever warp, and the others: each half has a pipeline, whose lower ranks produce in one of them. */
+const byPredicate = kernel(
+  { out: 'i32[]', input: 'readonly i32[]', batches: 'index' },
+  ({ out, input, batches }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const t = block.threadRank();
+    const isThird = t % 3 === 0;
+    const half = cuda.binaryPartition(block, isThird);
+    const [rank, size] = [half.threadRank(), half.size()];
+    const stages = cuda.sharedArray('i32', 4 * block.size());
+    const own = stages.subarray(isThird ? 0 : 2 * block.size());
+    const state = cuda.pipelineSharedState('block', 2);
+    const others = cuda.pipelineSharedState('block', 2);
+    if (isThird) {
+      const pipeline = cuda.makePipeline(half, state);
+      for (let batch = 0; batch < batches; batch++) {
+        const stage = own.subarray((batch % 2) * block.size());
+        pipeline.producerAcquire();
+        cuda.memcpyAsync(half, stage, input.subarray(batch * block.size()), size, pipeline);
+        pipeline.producerCommit();
+        pipeline.consumerWait();
+        out[batch * block.size() + t] = stage[size - 1 - rank]!;
+        pipeline.consumerRelease();
+      }
+    } else {
+      const pipeline = cuda.makePipeline(half, others, rank < 10 ? 'producer' : 'consumer');
+      for (let batch = 0; batch < batches; batch++) {
+        const stage = own.subarray((batch % 2) * block.size());
+        if (rank < 10) {
+          pipeline.producerAcquire();
+          stage[rank] = input[batch * block.size() + t]! - batch;
+          pipeline.producerCommit();
+        } else {
+          pipeline.consumerWait();
+          out[batch * block.size() + t] = stage[rank % 10]!;
+          pipeline.consumerRelease();
+        }
+      }
+    }
+  },
+);
+
 const block = 64;
 const batches = 5;
 const input = counting(batches * block);
@@ -188,6 +230,24 @@ export const subsetCases: Cases = [
         const [batch, at] = [Math.floor(i / block), i % 16];
         const source = at < 8 ? 15 - at : at - 8;
         return input[i - at + source]! + (source < 8 ? batch : -batch);
+      }),
+    },
+  },
+  {
+    name: 'threads of any warps, by a predicate, share a pipeline; the others have one with roles',
+    kernel: byPredicate,
+    grid: 1,
+    block,
+    data: { out: new Int32Array(input.length), input, batches },
+    expected: {
+      out: integers(input.length, (i) => {
+        const [batch, t] = [Math.floor(i / block), i % block];
+        const half = Array.from({ length: block }, (_, n) => n).filter(
+          (n) => (n % 3 === 0) === (t % 3 === 0),
+        );
+        const rank = half.indexOf(t);
+        if (t % 3 === 0) return input[batch * block + half.length - 1 - rank]!;
+        return rank < 10 ? 0 : input[batch * block + half[rank % 10]!]! - batch;
       }),
     },
   },

@@ -96,11 +96,12 @@ export class Making {
   }
 
   #makeOfLanes(
-    { producers, mask, agreed }: MakeCall,
+    call: MakeCall,
     enter: (role: 'producer' | 'consumer') => Statement[],
     setUp: readonly Statement[],
     words: Words,
   ): Statement[] {
+    const { producers, agreed } = call;
     const isRole = producers?.type === 'bool';
     const parted = isRole ? [words.when(producers, enter('producer'), enter('consumer'))] : [];
     const wide = this.#producers === null ? null : this.#frame.variable('producers', 'i64');
@@ -114,11 +115,11 @@ export class Making {
           ];
     const differing = this.#notes === null ? [] : this.#refuseOther(producers!, agreed!, words);
     return [
-      ...this.#sharing.join(mask, words),
+      ...this.#sharing.join(call, words),
       ...parted,
       ...differing,
       ...counted,
-      words.when(this.#sharing.isFirst(words), [...setUp, ...count]),
+      words.when(this.#sharing.isFirst(call, words), [...setUp, ...count]),
     ];
   }
 

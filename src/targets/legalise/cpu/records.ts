@@ -122,9 +122,9 @@ export class BarrierRecords {
       const agreed = call.agreed ?? null;
       const size = this.#sharing.size(words);
       return [
-        ...this.#sharing.join(call.mask, words),
+        ...this.#sharing.join(call, words),
         ...(expected === null || agreed === null ? [] : this.#refuseOther(expected, agreed, words)),
-        words.when(this.#sharing.isFirst(words), [
+        words.when(this.#sharing.isFirst(call, words), [
           words.store(this.#gone!, at(), zero()),
           words.assign(initial, agreed === null ? size : words.convert(agreed, 'i32')),
           ...setUpAll(),

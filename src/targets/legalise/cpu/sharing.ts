@@ -1,19 +1,26 @@
 // Which of a block's groups a thread shares a pipeline or a barrier with: how many there are, which is the thread's, and
 // how many threads it has.
 //
-// Lanes are known by their lowest, which no other group has at the same time. Each keeps whose that is, and how many they
-// are, from when they make what they share; how often it made that says whether it has. They meet by syncs of their own.
+// Lanes have a place (../sharing.ts). Each keeps which that is, and how many they are, from when they make what they share;
+// how often it made that says whether it has. They meet by syncs of their own.
 
-import type { ArrayReference, Expression, Group, SharingGroup, Statement } from '../../../compiler/ir.ts';
+import type {
+  ArrayReference,
+  Expression,
+  Group,
+  Makers,
+  SharingGroup,
+  Statement,
+} from '../../../compiler/ir.ts';
 import type { Frame } from '../frame.ts';
-import { leaderOf } from '../sharing.ts';
+import { countOf, leaderOf, placeOf, placesOfLanes } from '../sharing.ts';
 import type { Words } from '../words.ts';
 import { instanceOf, instances, sizeOf } from './groups.ts';
 
 /** What lanes keep of their group. */
 interface LaneVariables {
   /** Of the indexType. */
-  readonly leader: number;
+  readonly place: number;
   readonly size: number;
   readonly times: number;
 }
@@ -23,6 +30,7 @@ export class Sharing {
   /** A group that is known beforehand; null for lanes. */
   readonly group: Group | null;
   readonly #lanes: LaneVariables | null;
+  readonly #places: number;
 
   constructor(frame: Frame, name: string, group: SharingGroup) {
     this.#frame = frame;
@@ -30,16 +38,17 @@ export class Sharing {
     this.#lanes =
       group.kind === 'lanes'
         ? {
-            leader: frame.variable(`${name}.leader`, frame.program.indexType),
+            place: frame.variable(`${name}.place`, frame.program.indexType),
             size: frame.variable(`${name}.size`, 'i32'),
             times: frame.variable(`${name}.times`, 'i32'),
           }
         : null;
+    this.#places = group.kind === 'lanes' ? placesOfLanes(group, frame.blockSize) : instances(frame, group);
   }
 
   /** How many groups of the kind a block may have. */
   get count(): number {
-    return this.group === null ? this.#frame.blockSize : instances(this.#frame, this.group);
+    return this.#places;
   }
 
   /** The start of a block: lanes have made nothing. */
@@ -48,20 +57,20 @@ export class Sharing {
   }
 
   /** Notes which lanes make it. */
-  join(mask: Expression | undefined, words: Words): Statement[] {
+  join(makers: Makers, words: Words): Statement[] {
     const lanes = this.#lanes;
     if (lanes === null) return [];
-    const { leader, size, times } = lanes;
+    const { place, size, times } = lanes;
     return [
-      words.assign(leader, leaderOf(mask!, words)),
-      words.assign(size, words.convert(words.unary('popcount', mask!), 'i32')),
+      words.assign(place, placeOf(makers, words)),
+      words.assign(size, countOf(makers.masks!, 'i32', words)),
       words.assign(times, words.binary('add', words.read(times, 'i32'), words.constant('i32', 1))),
     ];
   }
 
   /** Which of the groups is the thread's, of the indexType. */
   instance(words: Words): Expression {
-    if (this.#lanes !== null) return words.read(this.#lanes.leader, words.indexType);
+    if (this.#lanes !== null) return words.read(this.#lanes.place, words.indexType);
     return instanceOf(this.#frame, this.group!, words);
   }
 
@@ -93,7 +102,7 @@ export class Sharing {
   }
 
   /** Whether the thread is the lowest of its lanes, which sets up for all. */
-  isFirst(words: Words): Expression {
-    return words.compare('equal', words.threadRank, this.instance(words));
+  isFirst({ masks }: Makers, words: Words): Expression {
+    return words.compare('equal', words.threadRank, leaderOf(masks!, words));
   }
 }

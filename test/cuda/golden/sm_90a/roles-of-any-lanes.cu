@@ -30,11 +30,11 @@ extern "C" __global__ void __launch_bounds__(64) kernel(int* g_out_0, int g_out_
   int left_24 = 0;
   int shfl_25 = 0;
   bool own_26 = 0;
-  unsigned producers_27 = 0;
+  unsigned votes_27 = 0;
   int agreed_28 = 0;
   int batch_29 = 0;
   int stage_30 = 0;
-  unsigned pipeline_leader_31 = 0;
+  unsigned pipeline_place_31 = 0;
   unsigned pipeline_head_32 = 0;
   unsigned pipeline_head_phase_33 = 0;
   unsigned pipeline_tail_35 = 0;
@@ -69,30 +69,30 @@ extern "C" __global__ void __launch_bounds__(64) kernel(int* g_out_0, int g_out_
     left_24 = (above_22 ? (int)((unsigned)left_20 - (unsigned)here_21) : left_20);
     shfl_25 = ws_apart(matchAny_0, [&](unsigned lanes) { return __shfl_sync(lanes, (int)ws_thread_rank, (int)lane_23 & 31, 32); });
     own_26 = (((rank_1 < half_2) ? 0 : 1) == 0);
-    producers_27 = ws_apart(matchAny_0, [&](unsigned lanes) { return __ballot_sync(lanes, own_26); });
-    agreed_28 = (int)(unsigned)__popc((unsigned)producers_27);
+    votes_27 = ws_apart(matchAny_0, [&](unsigned lanes) { return __ballot_sync(lanes, own_26); });
+    agreed_28 = (int)(unsigned)__popc((unsigned)votes_27);
     ws_sync_lanes(matchAny_0);
     pipeline_head_32 = 0u;
     pipeline_head_phase_33 = 0u;
     pipeline_tail_35 = 0u;
     pipeline_tail_phase_36 = 0u;
-    pipeline_leader_31 = (unsigned)(int)((unsigned)((int)ws_thread_rank & (-32)) + (unsigned)(int)(unsigned)__popc((unsigned)((~matchAny_0) & (matchAny_0 - 1u))));
-    if (((unsigned)(int)ws_thread_rank == pipeline_leader_31)) {
-      ws_init(&m_pipeline_full_0[pipeline_leader_31 * 3u + 0], (unsigned)agreed_28);
-      ws_init(&m_pipeline_empty_1[pipeline_leader_31 * 3u + 0], ((unsigned)__popc((unsigned)matchAny_0) - (unsigned)agreed_28));
-      ws_init(&m_pipeline_full_0[pipeline_leader_31 * 3u + 1], (unsigned)agreed_28);
-      ws_init(&m_pipeline_empty_1[pipeline_leader_31 * 3u + 1], ((unsigned)__popc((unsigned)matchAny_0) - (unsigned)agreed_28));
-      ws_init(&m_pipeline_full_0[pipeline_leader_31 * 3u + 2], (unsigned)agreed_28);
-      ws_init(&m_pipeline_empty_1[pipeline_leader_31 * 3u + 2], ((unsigned)__popc((unsigned)matchAny_0) - (unsigned)agreed_28));
+    pipeline_place_31 = (unsigned)(int)((unsigned)((int)ws_thread_rank & (-32)) + (unsigned)(int)(unsigned)__popc((unsigned)((~matchAny_0) & (matchAny_0 - 1u))));
+    if (((int)ws_thread_rank == (int)((unsigned)((int)ws_thread_rank & (-32)) + (unsigned)(int)(unsigned)__popc((unsigned)((~matchAny_0) & (matchAny_0 - 1u)))))) {
+      ws_init(&m_pipeline_full_0[pipeline_place_31 * 3u + 0], (unsigned)agreed_28);
+      ws_init(&m_pipeline_empty_1[pipeline_place_31 * 3u + 0], ((unsigned)__popc((unsigned)matchAny_0) - (unsigned)agreed_28));
+      ws_init(&m_pipeline_full_0[pipeline_place_31 * 3u + 1], (unsigned)agreed_28);
+      ws_init(&m_pipeline_empty_1[pipeline_place_31 * 3u + 1], ((unsigned)__popc((unsigned)matchAny_0) - (unsigned)agreed_28));
+      ws_init(&m_pipeline_full_0[pipeline_place_31 * 3u + 2], (unsigned)agreed_28);
+      ws_init(&m_pipeline_empty_1[pipeline_place_31 * 3u + 2], ((unsigned)__popc((unsigned)matchAny_0) - (unsigned)agreed_28));
     }
     ws_sync_lanes(matchAny_0);
     batch_29 = 0;
     while ((batch_29 < 5)) {
       stage_30 = (int)((unsigned)(int)((unsigned)batch_29 % (unsigned)3) * (unsigned)64);
       if ((rank_1 < half_2)) {
-        ws_wait(&m_pipeline_empty_1[pipeline_leader_31 * 3u + pipeline_head_32], (pipeline_head_phase_33 ^ 1u));
+        ws_wait(&m_pipeline_empty_1[pipeline_place_31 * 3u + pipeline_head_32], (pipeline_head_phase_33 ^ 1u));
         ws_copy_async<4>(s_shared_0 + (stage_30 + (int)ws_thread_rank), g_x_1 + ((64 * batch_29) + (int)ws_thread_rank), (unsigned long long)1 * 4u, 0, 1u);
-        ws_arrive_by_copies(&m_pipeline_full_0[pipeline_leader_31 * 3u + pipeline_head_32]);
+        ws_arrive_by_copies(&m_pipeline_full_0[pipeline_place_31 * 3u + pipeline_head_32]);
         pipeline_head_32 = (pipeline_head_32 + 1u);
         if ((pipeline_head_32 == 3u)) {
           pipeline_head_32 = 0u;
@@ -100,9 +100,9 @@ extern "C" __global__ void __launch_bounds__(64) kernel(int* g_out_0, int g_out_
         }
       }
       else {
-        ws_wait(&m_pipeline_full_0[pipeline_leader_31 * 3u + pipeline_tail_35], pipeline_tail_phase_36);
+        ws_wait(&m_pipeline_full_0[pipeline_place_31 * 3u + pipeline_tail_35], pipeline_tail_phase_36);
         sum_3 = (int)((unsigned)(int)((unsigned)sum_3 * (unsigned)3) + (unsigned)((int)s_shared_0[(stage_30 + shfl_25)]));
-        ws_arrive(&m_pipeline_empty_1[pipeline_leader_31 * 3u + pipeline_tail_35]);
+        ws_arrive(&m_pipeline_empty_1[pipeline_place_31 * 3u + pipeline_tail_35]);
         pipeline_tail_35 = (pipeline_tail_35 + 1u);
         if ((pipeline_tail_35 == 3u)) {
           pipeline_tail_35 = 0u;
