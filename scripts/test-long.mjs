@@ -1,4 +1,4 @@
-// npm run test:long: the tests of random programs, with five times as many programs and from another seed, and
+// npm run test:long: the tests of random programs, with eight times as many programs and from another seed, and
 // the tests that look at a part in `npm test`, whole, those of devices among them: `cpu-native` is one at length.
 //
 // `npm test` runs each of them for seconds. WARPSTAGE_RANDOM_MORE and WARPSTAGE_RANDOM_SEED choose other numbers;
@@ -30,7 +30,7 @@ const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...(named ? [] : files)
 const { status } = spawnSync(process.execPath, vitest, {
   stdio: 'inherit',
   env: {
-    WARPSTAGE_RANDOM_MORE: '5',
+    WARPSTAGE_RANDOM_MORE: '4',
     WARPSTAGE_RANDOM_SEED: '20261122',
     ...process.env,
   },

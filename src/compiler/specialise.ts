@@ -6,7 +6,7 @@ import type { Kernel } from '../kernel/kernel.ts';
 import { type KernelParameter, parseSchema, type ScalarValue, scalarProblem } from '../kernel/parameters.ts';
 import type { DeviceFunction } from '../kernel/schema.ts';
 import { type Dimensions, shapeNames } from '../kernel/shaped.ts';
-import type { Extent3 } from '../kernel/types.ts';
+import type { Extent3, ScalarType } from '../kernel/types.ts';
 import { assignedName } from './assigned-name.ts';
 import { binary, numberConstant } from './build.ts';
 import { call } from './calls.ts';
@@ -152,7 +152,10 @@ function parameterValue(lowering: Lowering, parameter: KernelParameter, given: S
         throw new WarpstageError({
           code: 'WS1013',
           message: `the constant '${name}' ${problem}`,
-          hint: `pass it at the launch, or give it a default: ${name}: 'constant ${parameter.type} = …'`,
+          hint:
+            value === undefined
+              ? `pass it at the launch, or give it a default: ${name}: 'constant ${parameter.type} = …'`
+              : `pass one like ${exampleOf(name, parameter.type)}`,
         });
       }
       if (parameter.type === 'index' && !fits(Number(value), 'index', lowering.indexType)) {
@@ -169,6 +172,13 @@ function parameterValue(lowering: Lowering, parameter: KernelParameter, given: S
     case 'function':
       return { kind: 'deviceFunction', function: given.functions[name] ?? parameter.function, name };
   }
+}
+
+/** A value of a type, as a program and a command write it. */
+function exampleOf(name: string, type: ScalarType): string {
+  const [value, text] =
+    type === 'bool' ? ['true', 'true'] : type === 'i64' || type === 'u64' ? ['1n', '1'] : ['1', '1'];
+  return `${name}: ${value} (in a command: --set ${name}=${text})`;
 }
 
 /** The dimensions of a parameter that has several: the launch gives them, and has checked that all lie inside the array. */

@@ -271,7 +271,7 @@ describe('in the text', () => {
       }),
     ],
     [
-      'group of cuda.barrier must be a block, a tile or a coalesced group, and is the thread group',
+      'group of cuda.barrier must be a block, a tile, a coalesced group or a subset of a block, and is the thread group',
       kernel({}, (_, cuda) => void cuda.barrier(cuda.thisThread() as never)),
     ],
   ];

@@ -66,7 +66,11 @@ test('a constant that is not given, or that its type does not hold', () => {
   const kernel = kernelOf({ y: 'f32[]', count: 'constant u32' }, '({ y, count }) => { y[0] = count; }');
   expect(() => compile(kernel)).toThrow("WS1013: the constant 'count' is not given");
   expect(() => compile(kernel, { constants: { count: -1 } })).toThrow(
-    "WS1013: the constant 'count' must be an integer from 0 to 4294967295 (u32), and is -1",
+    "WS1013: the constant 'count' must be an integer from 0 to 4294967295 (u32), and is -1\n  hint: pass one like count: 1 (in a command: --set count=1)",
+  );
+  const flag = kernelOf({ y: 'f32[]', flag: 'constant bool' }, '({ y, flag }) => { y[0] = flag ? 1 : 2; }');
+  expect(() => compile(flag, { constants: { flag: 1 } })).toThrow(
+    "WS1013: the constant 'flag' must be true or false, and is the number 1\n  hint: pass one like flag: true (in a command: --set flag=true)",
   );
   const wide = kernelOf({ n: 'constant index = 3000000000' }, '({ n }) => {}');
   expect(compile(wide, { indexType: 'i64' }).program.body).toEqual([]);

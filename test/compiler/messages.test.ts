@@ -149,7 +149,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'state and group the other way round',
     "({ y }, cuda) => { cuda.makePipeline(«cuda.pipelineSharedState('block', 2)», cuda.thisThreadBlock()); }",
-    "WS1009: group of cuda.makePipeline must be a block, a tile or a coalesced group, and is a pipeline's shared state (it takes no arguments or (group, state) or (group, state, role) or (group, state, producers))",
+    "WS1009: group of cuda.makePipeline must be a block, a tile, a coalesced group or a subset of a block, and is a pipeline's shared state (it takes no arguments or (group, state) or (group, state, role) or (group, state, producers))",
   ],
   [
     'more producers than lanes that a label chooses can be',
@@ -184,7 +184,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'a copy by the grid',
     "({ y }, cuda) => { const s = cuda.sharedArray('f32', 32); const p = cuda.makePipeline(); cuda.memcpyAsync(«cuda.thisGrid()», s, y, 32, p); }",
-    'WS1009: group of cuda.memcpyAsync must be a block, a tile, a coalesced group or a thread, and is the grid group (it takes (group, destination, source, count, sync) or (destination, source, count, sync))',
+    'WS1009: group of cuda.memcpyAsync must be a block, a tile, a coalesced group, a subset of a block or a thread, and is the grid group (it takes (group, destination, source, count, sync) or (destination, source, count, sync))',
   ],
   [
     'a copy of one and a half elements',

@@ -155,7 +155,7 @@ export const mistakesInLanguage: Readonly<Record<string, readonly (readonly stri
     ],
     [
       `cuda.makePipeline(cuda.thisThread(), cuda.pipelineSharedState("block", 2));`,
-      `21 cuda.thisThread(): group of cuda.makePipeline must be a block, a tile or a coalesced group, and is the thread group (it takes no arguments or (group, state) or (group, state, role) or (group, state, producers))`,
+      `21 cuda.thisThread(): group of cuda.makePipeline must be a block, a tile, a coalesced group or a subset of a block, and is the thread group (it takes no arguments or (group, state) or (group, state, role) or (group, state, producers))`,
     ],
     [
       `cuda.pipelineSharedState('block', 0);`,

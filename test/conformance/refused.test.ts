@@ -49,7 +49,7 @@ test.each([
   ],
   [
     'cuda.cg.memcpyAsync(cuda.thisGrid(), shared, input, 4);',
-    'WS1009 7:23 cuda.thisGrid(): group of cuda.cg.memcpyAsync must be a block, a tile, a coalesced group or a thread, and is the grid group (it takes (group, destination, source, count) or (group, destination, destinationCount, source, sourceCount))',
+    'WS1009 7:23 cuda.thisGrid(): group of cuda.cg.memcpyAsync must be a block, a tile, a coalesced group, a subset of a block or a thread, and is the grid group (it takes (group, destination, source, count) or (group, destination, destinationCount, source, sourceCount))',
   ],
   [
     'cuda.cg.waitAll(block);',

@@ -50,17 +50,17 @@ export function tapes(decisions: number): fc.Arbitrary<Tape> {
 
 /**
  * How many random programs a test runs, and from which seed: fixed, unless the environment says otherwise:
- * WARPSTAGE_RANDOM_RUNS how many, WARPSTAGE_RANDOM_MORE how many times as many. It takes seconds; what takes far
- * more fails, with the counterexample as small as it has become until then.
+ * WARPSTAGE_RANDOM_RUNS how many, WARPSTAGE_RANDOM_MORE how many times `runs`, by default a half. It takes seconds; what
+ * takes far more fails, with the counterexample as small as it has become until then.
  */
 export function randomRuns(runs: number): fc.Parameters<unknown> {
   const {
     WARPSTAGE_RANDOM_RUNS: times,
-    WARPSTAGE_RANDOM_MORE: more = '1',
+    WARPSTAGE_RANDOM_MORE: more = '0.5',
     WARPSTAGE_RANDOM_SEED: seed,
     WARPSTAGE_RANDOM_SECONDS: seconds,
   } = process.env;
-  const numRuns = times === undefined ? runs * Number(more) : Number(times);
+  const numRuns = times === undefined ? Math.ceil(runs * Number(more)) : Number(times);
   return {
     numRuns,
     seed: seed === undefined ? 20_240_517 : Number(seed),

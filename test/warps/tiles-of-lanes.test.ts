@@ -124,8 +124,18 @@ test('both are clean', () => {
 });
 
 test.each([
-  [16, 32, 'a tile of at most 16 threads cannot be cut into tiles of 32', 'a power of two up to 16'],
-  [16, 3, 'a tile of at most 16 threads cannot be cut into tiles of 3', 'a power of two up to 16'],
+  [
+    16,
+    32,
+    'a tile of at most 16 threads cannot be cut into tiles of 32',
+    'the size of a tile is a power of two up to 16',
+  ],
+  [
+    16,
+    3,
+    'a tile of at most 16 threads cannot be cut into tiles of 3',
+    'the size of a tile is a power of two up to 16',
+  ],
 ])('of %i there are none of %i', (outer, inner, message, hint) => {
   const given = { out: new Int32Array(rows * 20), x: numbers(20), outer, inner };
   const attempt = () => outcomeOf(ofTiles, { grid: 1, block: 20, arguments: given });

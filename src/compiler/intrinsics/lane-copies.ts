@@ -10,7 +10,7 @@ import { binary, compare, convert, numberConstant, unary, variable } from '../bu
 import type { Call, Expression, Statement } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { knownNumber } from '../numbers.ts';
-import { type LanesValue, number, type SubsetValue } from '../values.ts';
+import { describe, type LanesValue, number, type SubsetValue, type Value } from '../values.ts';
 import type { IntrinsicCall } from './handler.ts';
 import { countOfLanes, lanesBelow } from './lane-masks.ts';
 
@@ -31,7 +31,7 @@ export function copyByLanes(
   const range = lowering.range(node);
   const index = (value: number) => numberConstant(indexType, value, range);
   const settled = (value: Expression, name: string) => lowering.settleExpression(value, name);
-  const piece = elementsOfPiece(call, whole.alignment, elementBytes);
+  const piece = elementsOfPiece(call, group, whole.alignment, elementBytes);
   const copy: Copy = {
     ...whole,
     destination: { ...whole.destination, offset: settled(whole.destination.offset, 'to') },
@@ -85,6 +85,7 @@ function mistakes(lowering: Lowering, { destination, source, count, range }: Cop
 
 function elementsOfPiece(
   { lowering, at }: Pick<IntrinsicCall, 'lowering' | 'at'>,
+  group: Value,
   alignment: number,
   elementBytes: number,
 ): number {
@@ -94,7 +95,7 @@ function elementsOfPiece(
   return lowering.fail(
     at('count'),
     'WS1009',
-    `a copy of such a group is promised to be aligned to ${alignment} bytes, and ${longestPiece} are the most`,
+    `a copy of ${describe(group)} is promised to be aligned to ${alignment} bytes, and ${longestPiece} are the most`,
     'promise 16 bytes, which is all that the hardware makes use of: cuda.alignedSize(16, count)',
   );
 }
