@@ -19,6 +19,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   files: async () => (await import('./suites/files.ts')).suite,
   cpu: async () => (await import('./suites/cpu.ts')).suite,
   shapes: async () => (await import('./suites/shapes.ts')).suite,
+  structs: async () => (await import('./suites/structs.ts')).suite,
   gpu: async () => (await import('./suites/gpu.ts')).suite,
   multi: async () => (await import('./suites/multi.ts')).suite,
   schedules: async () => (await import('./suites/schedules.ts')).suite,

@@ -27,6 +27,7 @@ import { mutations as runtime } from './runtime.ts';
 import { mutations as runtimeCpu } from './runtime-cpu.ts';
 import { mutations as shapes } from './shapes.ts';
 import { mutations as shuffles } from './shuffles.ts';
+import { mutations as strides } from './strides.ts';
 import { mutations as tables } from './tables.ts';
 import { mutations as targets } from './targets.ts';
 import { mutations as urls } from './urls.ts';
@@ -51,6 +52,7 @@ export const mutations: readonly Mutation[] = [
   ...checking,
   ...lanes,
   ...shapes,
+  ...strides,
   ...targets,
   ...native,
   ...runtimeCpu,

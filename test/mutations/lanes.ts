@@ -231,8 +231,8 @@ export const mutations = [
   ...mutationsOf('src/targets/wasm/lane-functions.ts', lanes, [
     {
       name: 'some lanes of narrow elements are stored as words',
-      from: '.memory(store, bytes * lane);',
-      to: ".memory('i32.store', bytes * lane);",
+      from: '.memory(store, apart * lane);',
+      to: ".memory('i32.store', apart * lane);",
       why: 'a thread that stores a byte overwrites those of threads that do not',
     },
   ]),

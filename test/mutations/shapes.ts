@@ -35,13 +35,13 @@ export const mutations = [
     },
     {
       name: 'a check is for the extent that another of its family has',
-      from: 'familyKey(`${keyOf(limit)} ${grows}`, common',
-      to: 'familyKey(`${grows}`, common',
+      from: 'familyKey(`${keyOf(limit)} ${step}`, common',
+      to: 'familyKey(`${step}`, common',
       why: 'an index is tested against the extent of another array',
     },
     {
       name: 'indices that are the same for lanes are checked with those that grow',
-      from: '`${keyOf(limit)} ${grows}`',
+      from: '`${keyOf(limit)} ${step}`',
       to: '`${keyOf(limit)}`',
       why: 'the last lane is not checked where the first is',
       equivalent:
@@ -57,8 +57,8 @@ export const mutations = [
   ...mutationsOf('src/targets/wasm/simd/lanes.ts', extents, [
     {
       name: 'an index that grows by more than one is checked as one that grows by one',
-      from: '(coefficient !== 0 && coefficient !== 1)',
-      to: 'coefficient === undefined',
+      from: 'limit: known, step };',
+      to: 'limit: known, step: Math.min(step, 1) };',
       why: 'the last lanes read outside of a dimension',
     },
     {
@@ -69,8 +69,8 @@ export const mutations = [
     },
     {
       name: 'an index that grows is checked for the first lane alone',
-      from: 'grows: coefficient === 1 };',
-      to: 'grows: false };',
+      from: 'limit: known, step };',
+      to: 'limit: known, step: 0 };',
       why: 'all lanes but the first read outside of a dimension',
     },
   ]),
@@ -89,15 +89,9 @@ export const mutations = [
     },
     {
       name: 'addresses stay where the first group of a row begins',
-      from: 'if (!grows) continue;',
+      from: 'if (step === 0) continue;',
       to: 'continue;',
       why: 'threads access the elements of the first of their row',
-    },
-    {
-      name: 'what lanes share moves with them',
-      from: 'if (!grows) continue;',
-      to: '',
-      why: 'threads of a second group read behind the element that all of them share',
     },
   ]),
   ...mutationsOf('src/compiler/shapes.ts', extents, [
@@ -172,7 +166,7 @@ export const mutations = [
       why: 'three in four threads access other rows than they may',
     },
   ]),
-  ...mutationsOf('src/targets/wasm/simd/expressions.ts', extents, [
+  ...mutationsOf('src/targets/wasm/simd/group.ts', extents, [
     {
       name: 'two accesses at one place of memory are checked once',
       from: '${[index, ...bounds].map(keyOf).join()}',

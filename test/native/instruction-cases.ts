@@ -130,7 +130,7 @@ export const cases: readonly Case[] = [
     (name): Case => ({
       name,
       operands: ['v128'],
-      result: null,
+      result: name.includes('load') ? 'v128' : null,
       write: (code) => void code.memoryLane(name as LaneMemoryInstruction, 1, dataAt + 3, 1),
     }),
   ),

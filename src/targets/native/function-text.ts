@@ -206,7 +206,9 @@ class FunctionWriter {
       case 'lane memory': {
         const [address, value] = this.#take(2);
         const at = this.#address(address!, instruction.offset);
-        this.#line(`${cName(instruction.name)}(${at}, ${value}, ${instruction.lane});`);
+        const text = `${cName(instruction.name)}(${at}, ${value}, ${instruction.lane})`;
+        if (instruction.name.includes('load')) this.#push('v128', text);
+        else this.#line(`${text};`);
         return;
       }
       case 'fence':

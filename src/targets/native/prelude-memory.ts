@@ -50,6 +50,24 @@ WS ws_v128 ws_v128_load32_zero(const uint8_t *at) {
   memcpy(&v, at, 4);
   return (ws_v128){v, 0, 0, 0};
 }
+WS ws_v128 ws_v128_load64_zero(const uint8_t *at) {
+  int64_t v;
+  memcpy(&v, at, 8);
+  return (ws_v128)(ws_i64x2){v, 0};
+}
+WS ws_v128 ws_v128_load32_lane(const uint8_t *at, ws_v128 value, int lane) {
+  int32_t v;
+  memcpy(&v, at, 4);
+  value[lane] = v;
+  return value;
+}
+WS ws_v128 ws_v128_load64_lane(const uint8_t *at, ws_v128 value, int lane) {
+  int64_t v;
+  memcpy(&v, at, 8);
+  ws_i64x2 pair = (ws_i64x2)value;
+  pair[lane] = v;
+  return (ws_v128)pair;
+}
 WS void ws_v128_store32_lane(uint8_t *at, ws_v128 value, int lane) {
   int32_t v = value[lane];
   memcpy(at, &v, 4);

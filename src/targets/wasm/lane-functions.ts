@@ -18,8 +18,8 @@ export function addTruncateFunction(unit: Unit): FunctionReference {
   return unit.module.function('truncate', code, ['v128'], ['v128']);
 }
 
-/** Adds `storeLanes(address, value, lanes)`: stores those lanes whose bit is set, and touches nothing else. */
-export function addStoreFunction(unit: Unit, bytes: number): FunctionReference {
+/** Adds `storeLanes(address, value, lanes)`: stores those lanes whose bit is set, so many bytes apart, and touches nothing else. */
+export function addStoreFunction(unit: Unit, bytes: number, apart: number): FunctionReference {
   const store = bytes === 4 ? 'i32.store' : bytes === 2 ? 'i32.store16' : 'i32.store8';
   const lanesOfVector = bytes === 8 ? 2 : 4;
   const code = new Code([
@@ -32,12 +32,12 @@ export function addStoreFunction(unit: Unit, bytes: number): FunctionReference {
     code.get(lanes).i32(1 << lane);
     code.op('i32.and').if(() => {
       code.get(address).get(value);
-      if (bytes === 8) code.lane('i64x2.extract_lane', lane).memory('i64.store', bytes * lane);
-      else code.lane('i32x4.extract_lane', lane).memory(store, bytes * lane);
+      if (bytes === 8) code.lane('i64x2.extract_lane', lane).memory('i64.store', apart * lane);
+      else code.lane('i32x4.extract_lane', lane).memory(store, apart * lane);
     });
   }
   return unit.module.function(
-    bytes === 4 ? 'storeLanes' : `storeLanes${8 * bytes}`,
+    `storeLanes${bytes === 4 ? '' : 8 * bytes}${apart === bytes ? '' : `Apart${apart}`}`,
     code,
     ['i32', 'v128', 'i32'],
     [],

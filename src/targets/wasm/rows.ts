@@ -65,7 +65,6 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
           const inLanes = writeLaneRow({
             unit,
             code,
-            lanes,
             plan,
             region,
             variables,

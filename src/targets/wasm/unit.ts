@@ -268,10 +268,10 @@ export class Unit {
     return this.ownFunction('truncate', () => addTruncateFunction(this));
   }
 
-  /** The module's own function that stores some lanes of a vector, as elements of a width. */
-  storeFunction(element: Element): FunctionReference {
+  /** The module's own function that stores some lanes of a vector, as numbers of a width so many bytes apart. */
+  storeFunction(element: Element, apart: number): FunctionReference {
     const bytes = bytesOf(element);
-    return this.ownFunction(`store ${bytes}`, () => addStoreFunction(this, bytes));
+    return this.ownFunction(`store ${bytes} ${apart}`, () => addStoreFunction(this, bytes, apart));
   }
 
   /** A function of the module that is added when it is first asked for. */

@@ -23,7 +23,8 @@ export type CpuPass = (typeof cpuPasses)[number];
  * lie side by side in memory are read where lanes need them one by one, and so do
  * they divide integers. A group has as many vectors under way as its loops' values leave registers for, and two rows of a block go together where they load alike, with branches between that keep an engine from loading everything first. Lanes that have left
  * a loop keep only what is read behind it, and unsigned numbers are compared by what an engine has. Indices are not checked where what is known of them shows that they are inside (wasm/memory);
- * those of dimensions are checked for all lanes at once, against their extents.
+ * those of dimensions are checked for all lanes at once, against their extents. What lies evenly apart, such as a field of
+ * records, is loaded and stored as vectors whose parts change places.
  */
 export const writingPasses = [
   'jumps',
@@ -43,6 +44,7 @@ export const writingPasses = [
   'unsigned',
   'bounds',
   'extents',
+  'strides',
 ] as const;
 export type WritingPass = (typeof writingPasses)[number];
 

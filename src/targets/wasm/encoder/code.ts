@@ -162,7 +162,7 @@ export class Code {
     return this.#memoryImmediate(offset, alignment ?? bytes);
   }
 
-  /** Stores one lane of a vector. */
+  /** Stores one lane of a vector; or pops a vector too, and pushes it with one lane from memory. */
   memoryLane(instruction: LaneMemoryInstruction, lane: number, offset: number, alignment?: number): this {
     const [opcode, bytes] = laneMemoryOpcodes[instruction];
     this.#opcode(opcode);

@@ -232,6 +232,7 @@ export const memoryOpcodes = {
   'v128.load16x4_u': [simd + 0x04, 8],
   'v128.load32_splat': [simd + 0x09, 4],
   'v128.load32_zero': [simd + 0x5c, 4],
+  'v128.load64_zero': [simd + 0x5d, 8],
   'v128.store': [simd + 0x0b, 16],
   'i32.atomic.load': [thread + 0x10, 4],
   'i64.atomic.load': [thread + 0x11, 8],
@@ -262,6 +263,8 @@ export const laneOpcodes = {
 
 /** Instructions with a memory immediate and a lane, and the number of bytes that each accesses. */
 export const laneMemoryOpcodes = {
+  'v128.load32_lane': [simd + 0x56, 4],
+  'v128.load64_lane': [simd + 0x57, 8],
   'v128.store32_lane': [simd + 0x5a, 4],
   'v128.store64_lane': [simd + 0x5b, 8],
 } as const;

@@ -22,7 +22,7 @@ import type { Range } from '../../analysis/indices.ts';
 import { assignedIn, expressionsOf, leaves, operandsOf } from '../../analysis/walk.ts';
 import { copyOf } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
-import type { Access } from './expressions.ts';
+import type { Access } from './group.ts';
 import type { Checkable, Lanes } from './lanes.ts';
 import { dimensionsOf, type Indexed, type Limited, limitsOf } from './limits.ts';
 
@@ -30,8 +30,8 @@ import { dimensionsOf, type Indexed, type Limited, limitsOf } from './limits.ts'
 export interface Check {
   /** What they lie below: an array's length, or an extent. */
   readonly limit: Expression;
-  /** Whether they are larger by one from each lane to the next, or the same. */
-  readonly grows: boolean;
+  /** By how much they are larger from each lane to the next. */
+  readonly step: number;
   /** Null stands for zero. */
   readonly common: Expression | null;
   readonly place: Expression;
@@ -44,8 +44,8 @@ export interface Check {
 /** Accesses that share an address: that of the element at `common + smallest` for the first lane. */
 export interface Address {
   readonly array: ArrayReference;
-  /** Whether the elements of lanes lie side by side; else they are one. */
-  readonly grows: boolean;
+  /** How many elements lie from each lane's to the next one's. */
+  readonly step: number;
   readonly common: Expression | null;
   readonly place: Expression;
   smallest: number;
@@ -190,12 +190,12 @@ export class Checkpoints {
 
   #access(access: Access, place: Indexed, enclosing: readonly Enclosing[], masked: boolean): void {
     const { unit } = this.#lanes;
-    const { array, index, bounds } = place;
+    const { array, bounds } = place;
     if (bounds !== undefined) {
       if (!unit.does('extents')) this.#complete = false;
       unit.tell('extents', 'indices of dimensions that are tested for lanes together');
     }
-    const shape = this.#lanes.shapeOf(array, index);
+    const shape = this.#lanes.shapeOf(place);
     if (array.space === 'local' || shape === 'separate') {
       this.#inPlace(access, place, shape === 'separate', enclosing);
       return;
@@ -208,7 +208,7 @@ export class Checkpoints {
       return;
     }
     // What is uniform is checked where it is, as one thread would, but not for lanes that are not there.
-    if (shape === 'contiguous' || masked) this.#complete = false;
+    if (shape !== 'uniform' || masked) this.#complete = false;
   }
 
   /** These are checked where they are, and never under a mask; of lanes one by one what can be is checked before. */
@@ -251,7 +251,7 @@ export class Checkpoints {
     return false;
   }
 
-  #addCheck({ list, check: { limit, grows, start, ranges } }: Planned): void {
+  #addCheck({ list, check: { limit, step, start, ranges } }: Planned): void {
     const { common, literal } = splitLiteral(start);
     let smallest = literal;
     let largest = literal;
@@ -265,11 +265,11 @@ export class Checkpoints {
       return false;
     });
     const rangeKeys = open.map(({ factor, from, to }) => [factor, from, to].map(keyOf).join());
-    const key = familyKey(`${keyOf(limit)} ${grows}`, common, literal, rangeKeys);
+    const key = familyKey(`${keyOf(limit)} ${step}`, common, literal, rangeKeys);
     const checks = this.#checks.get(list) ?? new Map<string, Check>();
     const known = checks.get(key);
     if (known === undefined) {
-      checks.set(key, { limit, grows, common, place: start, smallest, largest, ranges: open });
+      checks.set(key, { limit, step, common, place: start, smallest, largest, ranges: open });
     } else {
       known.smallest = Math.min(known.smallest, smallest);
       known.largest = Math.max(known.largest, largest);
@@ -280,10 +280,10 @@ export class Checkpoints {
   #addAddress(access: Access, list: List, place: Indexed, known: Expression): void {
     const { array } = place;
     const { common, literal } = splitLiteral(known);
+    const step = this.#lanes.stepOf(place.index);
     const key = familyKey(arrayKey(array), common, literal, []);
     const addresses = this.#addresses.get(list) ?? new Map<string, Address>();
-    const grows = this.#lanes.isSideBySide(place);
-    const made = { array, grows, common, place: known, smallest: literal, local: null };
+    const made = { array, step, common, place: known, smallest: literal, local: null };
     const address = addresses.get(key) ?? made;
     address.smallest = Math.min(address.smallest, literal);
     addresses.set(key, address);

@@ -19,8 +19,8 @@ const furthest = 2n ** 40n;
  */
 export function writeCheck(first: ThreadContext, check: Check, threads: number, slow: Label): void {
   const { code, unit } = first;
-  const { limit, grows, ranges, smallest, largest } = check;
-  const extent = largest - smallest + (grows ? threads : 1);
+  const { limit, step, ranges, smallest, largest } = check;
+  const extent = largest - smallest + step * (threads - 1) + 1;
   if (ranges.length > 0) {
     writeRangeCheck(first, check, extent, slow);
     return;
@@ -118,11 +118,11 @@ export function advanceAddresses(
   region: readonly Statement[],
   threads: number,
 ): void {
-  for (const { local, array, grows } of checkpoints.addressesAt(region)) {
-    if (!grows) continue;
+  for (const { local, array, step } of checkpoints.addressesAt(region)) {
+    if (step === 0) continue;
     code
       .get(local!)
-      .i32(threads * bytesOf(unit.elementOf(array)))
+      .i32(threads * step * bytesOf(unit.elementOf(array)))
       .op('i32.add')
       .set(local!);
   }

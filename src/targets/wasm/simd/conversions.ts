@@ -2,7 +2,7 @@
 
 import type { Expression } from '../../../compiler/ir.ts';
 import type { LaneType } from '../instructions.ts';
-import type { GroupContext } from './expressions.ts';
+import type { GroupContext } from './group.ts';
 import { writeJoinedLanes, writeJoinedMasks, writePairOf } from './pairs.ts';
 
 /** The pairs of a vector. */

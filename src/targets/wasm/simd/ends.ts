@@ -10,7 +10,7 @@ import { constantOf } from '../../analysis/elements.ts';
 import { mayFail } from '../../analysis/failing.ts';
 import { anyOperand } from '../../analysis/walk.ts';
 import { pushExpression } from '../expressions.ts';
-import type { GroupContext } from './expressions.ts';
+import type { GroupContext } from './group.ts';
 
 /** What grows by one from lane to lane, and whether it is below what the lanes share where the test has the value. */
 interface Ends {

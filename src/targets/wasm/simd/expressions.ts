@@ -1,61 +1,28 @@
 // The code of an expression for four lanes: pushes a v128.
 //
-// A group is several vectors, so that independent chains of operations overlap; a statement is
-// written for each vector in turn. What they share (addresses, broadcast values) is computed
-// for the first and kept in locals for the rest of the statement.
+// A group is several vectors, so that independent chains of operations overlap.
 
-import type { Expression, Statement, ValueType, View } from '../../../compiler/ir.ts';
+import type { Expression, Statement, ValueType } from '../../../compiler/ir.ts';
+import { partOf } from '../../../kernel/layout.ts';
 
 import { integer } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
-import { arrayKey, keyOf } from '../../analysis/expression-key.ts';
+import { keyOf } from '../../analysis/expression-key.ts';
 import type { CopyCall } from '../copies.ts';
-import type { Code, Local, WasmType } from '../encoder/code.ts';
+import type { Local } from '../encoder/code.ts';
 import { pushBuiltIn, pushExpression } from '../expressions.ts';
 import { writeHalfLanes } from '../half.ts';
 import { type LaneType, laneInstruction } from '../instructions.ts';
-import { pushElementAddress, withIndex, writeBoundsCheck, writeCheck } from '../memory.ts';
-import type { ElementLocation, ThreadContext } from '../thread-context.ts';
-import type { Unit } from '../unit.ts';
-import { type VectorConstants, writeSplat } from './constants.ts';
+import { writeSplat } from './constants.ts';
 import { pairsOf, pushOtherWidth, writeLaneConversion } from './conversions.ts';
 import { fillsLane, vectorBytes, writeLaneLoad, writeLaneStore } from './elements.ts';
-import type { AlikeLoads } from './jam.ts';
-import { isDivision, isPowerOfTwoDivision, type Lanes } from './lanes.ts';
+import { type GroupContext, placeOf, type Shared, sharedLocal } from './group.ts';
+import { writeStridedStores } from './interleaved.ts';
+import { isDivision, isPowerOfTwoDivision } from './lanes.ts';
 import { vectorsOf, writeJoinedMasks, writeMaskOfPair } from './pairs.ts';
 import { fusedOf, writeSelect } from './relaxed.ts';
 import { type IndexParts, pushDivisions, pushGather, writeScatter } from './separate.ts';
-
-/** A load, a statement that stores, or one side of a copy. */
-export type Access = Expression | Statement | View;
-
-/** What the lanes of a region's groups share. */
-export interface GroupContext {
-  readonly unit: Unit;
-  readonly code: Code;
-  readonly lanes: Lanes;
-  readonly constants: VectorConstants;
-  /** The thread in the first lane: uniform expressions are computed for it. */
-  readonly first: ThreadContext;
-  /** That thread's rank. */
-  readonly rank: Local;
-  /** Vectors of a group. */
-  readonly vectors: number;
-  /** Where an access is found whose address was computed at a checkpoint. */
-  locate(access: Access): ElementLocation | null;
-  /** The dimensions that an access of lanes one by one checks itself. */
-  openDimensions(access: Access): readonly number[];
-  /** What several rows load alike in a statement that is written for all of them. */
-  readonly alike?: AlikeLoads;
-  /** The local of a variable in one of the group's vectors. */
-  variable(id: number, vector: number): Local;
-}
-
-/** What the vectors of a group share for the time of a statement. */
-export interface Shared {
-  readonly locals: Map<string, Local>;
-  readonly take: (type: WasmType) => Local;
-}
+import { pushStrided, spansOf } from './strided.ts';
 
 /** Pushes one vector of an expression; those of an f64 are counted in pairs. */
 export function pushLanes(group: GroupContext, shared: Shared, expression: Expression, vector: number): void {
@@ -79,7 +46,12 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
       code.get(constants.counting(vector)).op('i32x4.add');
       return;
     case 'load': {
-      if (!lanes.isSideBySide(expression)) {
+      const shape = lanes.shapeOf(expression);
+      if (shape === 'strided') {
+        pushStrided(group, shared, expression, vector);
+        return;
+      }
+      if (shape !== 'contiguous') {
         pushGather(group, expression, vector, indexParts(group, shared, expression.index, vector));
         return;
       }
@@ -211,54 +183,20 @@ function pushUniform(group: GroupContext, shared: Shared, expression: Expression
     group.code.get(constant);
     return;
   }
-  // Elements of less than 4 bytes have to be widened before they are spread.
-  const spreads = expression.kind === 'load' && fillsLane(group.unit.elementOf(expression.array));
-  const location = spreads ? group.locate(expression) : null;
+  // What has less than 4 bytes has to be widened before it is spread.
+  const part =
+    expression.kind === 'load' ? partOf(group.unit.elementOf(expression.array), expression.component) : null;
+  const location = part !== null && fillsLane(part.element) ? group.locate(expression) : null;
   const local = sharedLocal(shared, `splat ${keyOf(expression)}`, 'v128', (filled) => {
     if (location === null) {
       pushExpression(group.first, expression);
       writeSplat(group.code, expression.type as LaneType);
     } else {
-      group.code.get(location.address).memory('v128.load32_splat', location.offset);
+      group.code.get(location.address).memory('v128.load32_splat', location.offset + part!.offset);
     }
     group.code.set(filled);
   });
   group.code.get(local);
-}
-
-/** Where the first lane's element is; the vectors of a group follow each other from there. */
-export function placeOf(
-  group: GroupContext,
-  shared: Shared,
-  access: (Expression & { readonly kind: 'load' }) | (Statement & { readonly kind: 'store' }),
-): ElementLocation {
-  const known = group.locate(access);
-  if (known !== null) return known;
-  // A local array: its index is uniform, and checked here.
-  const { array, index, bounds = [] } = access;
-  const { code, first } = group;
-  const key = `address ${arrayKey(array)} ${[index, ...bounds].map(keyOf).join()}`;
-  const address = sharedLocal(shared, key, 'i32', (local) => {
-    const pushIndex = () => pushExpression(first, index);
-    withIndex(first, pushIndex, (indexLocal) => {
-      const by = access.kind === 'load' ? 'read' : 'write';
-      writeBoundsCheck(first, access, by, (each) => pushExpression(first, each));
-      writeCheck(first, access, indexLocal, by);
-      pushElementAddress(first, array, indexLocal);
-      code.set(local);
-    });
-  });
-  return { address, offset: 0 };
-}
-
-/** The local that holds what the vectors of a statement share; `fill` writes the code that sets it. */
-function sharedLocal(shared: Shared, key: string, type: WasmType, fill: (local: Local) => void): Local {
-  const known = shared.locals.get(key);
-  if (known !== undefined) return known;
-  const local = shared.take(type);
-  fill(local);
-  shared.locals.set(key, local);
-  return local;
 }
 
 /** What lanes that access elements one by one need of their indices. */
@@ -318,7 +256,12 @@ export function writeVectorStore(
   vector: number,
 ): void {
   const { index, value } = statement;
-  if (!group.lanes.isSideBySide(statement)) {
+  const shape = group.lanes.shapeOf(statement);
+  if (shape === 'strided') {
+    writeStridedStores(group, shared, [statement], vector, (each) => pushLanes(group, shared, each, vector));
+    return;
+  }
+  if (shape !== 'contiguous') {
     writeScatter(group, statement, vector, indexParts(group, shared, index, vector), () =>
       pushLanes(group, shared, value, vector),
     );
@@ -329,22 +272,6 @@ export function writeVectorStore(
   group.code.get(address);
   pushLanes(group, shared, value, vector);
   writeLaneStore(group.code, element, offset + vectorBytes(element) * vector);
-}
-
-/** Writes a statement for each vector of a group of a type's values; `shared` is what they share. */
-export function eachVectorSharing(
-  group: GroupContext,
-  write: (vector: number, shared: Shared) => void,
-  type: ValueType = 'i32',
-): void {
-  group.code.withTemporaries((take) => {
-    const shared: Shared = { locals: new Map(), take };
-    for (let vector = 0; vector < group.vectors * vectorsOf(type); vector += 1) {
-      group.unit.mark(group.code);
-      write(vector, shared);
-    }
-    group.unit.mark(group.code);
-  });
 }
 
 /** Writes a vector of a copy in which each thread copies one element. */
@@ -360,4 +287,25 @@ export function writeVectorCopy(
     .get(from.address)
     .memory('v128.load', from.offset + 16 * vector, 4);
   code.memory('v128.store', to.offset + 16 * vector, 4);
+}
+
+/**
+ * Writes statements for each vector of a group of a type's values; `shared` is what they share. All lanes compute all that
+ * is said to be read.
+ */
+export function eachVectorSharing(
+  group: GroupContext,
+  reads: readonly Expression[],
+  write: (vector: number, shared: Shared) => void,
+  type: ValueType = 'i32',
+): void {
+  group.code.withTemporaries((take) => {
+    const locals = new Map<string, Local>();
+    const shared: Shared = { locals, take, spans: spansOf(group, { locals, take }, reads) };
+    for (let vector = 0; vector < group.vectors * vectorsOf(type); vector += 1) {
+      group.unit.mark(group.code);
+      write(vector, shared);
+    }
+    group.unit.mark(group.code);
+  });
 }

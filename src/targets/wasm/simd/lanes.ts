@@ -3,7 +3,7 @@
 // The lanes of a vector are threads beside each other in a row. A uniform expression is
 // computed once, as a scalar. An access at base + threadIdx.x is contiguous: one vector load or
 // store. A local array at a uniform index is contiguous too, for threads' elements lie side by
-// side. Everything else of a region must be made of operations that lanes have.
+// side. At base + c * threadIdx.x, and of elements of several parts, it is strided: what lanes access lies evenly apart. Everything else of a region must be made of operations that lanes have.
 //
 // Under a mask only part of the lanes are there. Then nothing may be done that could fail for
 // the sake of a lane that is not.
@@ -18,6 +18,7 @@ import type {
   View,
 } from '../../../compiler/ir.ts';
 
+import { bytesOf, isNumberElement, smallestBytes } from '../../../kernel/layout.ts';
 import { AffineForms } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { factsOf } from '../../analysis/facts.ts';
@@ -43,13 +44,17 @@ import type { Unit } from '../unit.ts';
 import { fillsLane, fitsLanes } from './elements.ts';
 import { type Indexed, type Limited, limitsOf } from './limits.ts';
 
-/** How the elements lie that the lanes of a group access; `separate` is anywhere. */
-export type AccessShape = 'uniform' | 'contiguous' | 'separate';
+/** How the elements lie that the lanes of a group access; `strided` is evenly apart, `separate` anywhere. */
+export type AccessShape = 'uniform' | 'contiguous' | 'strided' | 'separate';
+
+/** An access to an element, or to a part of it. */
+type Place = Pick<Indexed, 'array' | 'index'>;
 
 /** What can be asked of an index before a list: between which bounds it lies, and below what it has to. */
 export interface Checkable extends Bounds {
   readonly limit: Expression;
-  readonly grows: boolean;
+  /** By how much it is larger from each lane to the next. */
+  readonly step: number;
 }
 
 /**
@@ -66,21 +71,31 @@ type Loop = Extract<Statement, { kind: 'loop' }>;
 /** Operations of a branch up to which carrying it out for nothing is cheaper than to jump over it. */
 const cheap = 16;
 
+/** Bytes from lane to lane beyond which elements are nowhere near each other. */
+const furthest = 4096;
+
 export class Lanes {
   readonly #unit: Unit;
   readonly #uniformity: Uniformity;
   readonly #forms: AffineForms;
   readonly #modes = new Map<Statement, Mode>();
+  readonly #strides: boolean;
 
   /** `uniformity` says what is uniform in a row. */
-  constructor(unit: Unit, uniformity: Uniformity) {
+  constructor(unit: Unit, uniformity: Uniformity, strides = unit.does('strides')) {
     this.#unit = unit;
     this.#uniformity = uniformity;
+    this.#strides = strides;
     this.#forms = new AffineForms(unit.program, (expression) => this.isUniform(expression));
   }
 
   get program(): Program {
     return this.#unit.program;
+  }
+
+  /** Lanes that access what lies evenly apart one by one, with checks where they do; null where they do so anyhow. */
+  withoutStrides(): Lanes | null {
+    return this.#strides ? new Lanes(this.#unit, this.#uniformity, false) : null;
   }
 
   /** What its accesses are to; and which passes there are. */
@@ -106,31 +121,46 @@ export class Lanes {
   }
 
   /** How the elements lie that lanes access. */
-  shapeOf(array: ArrayReference, index: Expression): AccessShape {
+  shapeOf({ array, index }: Place): AccessShape {
     const element = this.#unit.elementOf(array);
     if (array.space === 'local') {
-      return this.isUniform(index) && fillsLane(element) ? 'contiguous' : 'separate';
+      if (!this.isUniform(index)) return 'separate';
+      if (fillsLane(element)) return 'contiguous';
+      return !isNumberElement(element) && this.#isEven(array, 1) ? 'strided' : 'separate';
     }
-    switch (this.#forms.of(index)?.coefficient) {
-      case 0:
-        return 'uniform';
-      case 1:
-        return fitsLanes(this.#unit, element) ? 'contiguous' : 'separate';
-      default:
-        return 'separate';
-    }
+    const step = this.#forms.of(index)?.coefficient ?? -1;
+    if (step === 0) return 'uniform';
+    if (step === 1 && fitsLanes(this.#unit, element)) return 'contiguous';
+    return this.#isEven(array, step) ? 'strided' : 'separate';
+  }
+
+  /** Whether lanes can access together what lies so many elements apart. */
+  #isEven(array: ArrayReference, step: number): boolean {
+    const element = this.#unit.elementOf(array);
+    const isWide = smallestBytes(element) >= 4 || this.#unit.does('narrow');
+    return this.#strides && isWide && step > 0 && step * bytesOf(element) <= furthest;
+  }
+
+  /** By how much an index that has a form is larger from each lane to the next. */
+  stepOf(index: Expression): number {
+    return this.#forms.of(index)!.coefficient;
+  }
+
+  /** Bytes from each lane's element to the next one's, where they lie evenly apart. */
+  strideOf({ array, index }: Place): number {
+    return bytesOf(this.#unit.elementOf(array)) * (array.space === 'local' ? 1 : this.stepOf(index));
   }
 
   /** Whether lanes load or store their elements together. */
-  isSideBySide({ array, index }: { readonly array: ArrayReference; readonly index: Expression }): boolean {
-    return this.shapeOf(array, index) === 'contiguous';
+  isSideBySide(place: Place): boolean {
+    return this.shapeOf(place) === 'contiguous';
   }
 
   /** Whether lanes access anything one by one. */
   hasSeparate(list: List): boolean {
     let found = false;
-    forEachAccess(list, ({ array, index }) => {
-      if (this.shapeOf(array, index) === 'separate') found = true;
+    forEachAccess(list, (access) => {
+      if (this.shapeOf(access) === 'separate') found = true;
     });
     return found;
   }
@@ -154,7 +184,7 @@ export class Lanes {
         );
       case 'store':
         if (this.#unit.isCounts(statement.array)) return false;
-        switch (this.shapeOf(statement.array, statement.index)) {
+        switch (this.shapeOf(statement)) {
           case 'uniform':
             return expressionsOf(statement).every((each) => this.isUniform(each));
           case 'separate':
@@ -253,7 +283,7 @@ export class Lanes {
       case 'load':
         if (this.#unit.isCounts(expression.array)) return false;
         // What all lanes share, but atomics may change from one to the next, is for each alone.
-        switch (this.shapeOf(expression.array, expression.index)) {
+        switch (this.shapeOf(expression)) {
           case 'uniform':
             return false;
           case 'separate':
@@ -315,7 +345,7 @@ export class Lanes {
     let can = true;
     const assigned = assignedIn(list);
     forEachAccess(list, (access, loops, stores) => {
-      const shape = this.shapeOf(access.array, access.index);
+      const shape = this.shapeOf(access);
       if (access.array.space === 'local' || shape === 'separate' || (stores && shape === 'uniform'))
         can = false;
       else if (limitsOf(access).some((each) => this.checkBefore(each, list, assigned, loops) === null))
@@ -326,7 +356,7 @@ export class Lanes {
 
   /**
    * How an index of lanes is checked for all of them before a list, `loops` being those inside the list that it stands in. Null
-   * where it cannot be: where it goes from lane to lane by other than one, or its limit is not the same for all.
+   * where it cannot be: where it does not grow evenly from lane to lane, or its limit is not the same for all.
    */
   checkBefore(
     { index, limit }: Limited,
@@ -334,11 +364,12 @@ export class Lanes {
     assigned: ReadonlySet<number>,
     loops: readonly Loop[],
   ): Checkable | null {
-    const coefficient = this.#forms.of(index)?.coefficient;
-    if ((coefficient !== 0 && coefficient !== 1) || !this.isUniform(limit)) return null;
+    const step = this.#forms.of(index)?.coefficient ?? -1;
+    const most = this.#strides ? furthest : 1;
+    if (step < 0 || step > most || !this.isUniform(limit)) return null;
     const bounds = this.indices.boundsBefore(index, list, assigned, loops);
     const known = this.indices.knownBefore(limit, assigned);
-    return bounds === null || known === null ? null : { ...bounds, limit: known, grows: coefficient === 1 };
+    return bounds === null || known === null ? null : { ...bounds, limit: known, step };
   }
 
   /** Whether it is better to carry statements out under a mask than to look whether any lane is there. */
@@ -358,7 +389,7 @@ export class Lanes {
     const mayFailHere = (each: Expression) => {
       if (each.kind === 'binary') return mayFail(each);
       if (each.kind !== 'load') return false;
-      return each.array.space === 'local' || this.shapeOf(each.array, each.index) === 'separate';
+      return each.array.space === 'local' || this.shapeOf(each) === 'separate';
     };
     return expressions.some((expression) => anyOperand(expression, mayFailHere));
   }

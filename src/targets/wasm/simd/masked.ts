@@ -8,6 +8,7 @@
 // mask: where all of them may have jumped together, it is assigned only if one is left.
 
 import type { Expression, Statement, ValueType } from '../../../compiler/ir.ts';
+import { bytesOf, partOf } from '../../../kernel/layout.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
 import { anyStatement } from '../../analysis/walk.ts';
@@ -17,15 +18,10 @@ import { laneInstruction } from '../instructions.ts';
 import { writeStatement } from '../statements.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { writeAddresses } from './checks.ts';
-import { vectorBytes, writeLaneStore } from './elements.ts';
-import {
-  eachVectorSharing,
-  type GroupContext,
-  placeOf,
-  pushLanes,
-  type Shared,
-  writeVectorStore,
-} from './expressions.ts';
+import { writeLaneStore } from './elements.ts';
+import { eachVectorSharing, pushLanes, writeVectorStore } from './expressions.ts';
+import { type GroupContext, placeOf, type Shared } from './group.ts';
+import { writeStridedStores } from './interleaved.ts';
 import { writeMaskOfPair } from './pairs.ts';
 import { writeSelect } from './relaxed.ts';
 
@@ -193,7 +189,7 @@ export class MaskedWriter {
       };
       const writeTest = (exit: Label) => {
         if (test !== null) {
-          eachVectorSharing(this.#group, (vector, shared) => {
+          eachVectorSharing(this.#group, [test], (vector, shared) => {
             pushLanes(this.#group, shared, test, vector);
             code.get(live[vector]!).op('v128.and').set(live[vector]!);
           });
@@ -280,7 +276,7 @@ export class MaskedWriter {
       }
       code.set(local);
     };
-    eachVectorSharing(this.#group, write, value.type);
+    eachVectorSharing(this.#group, [value], write, value.type);
   }
 
   /** Pushes the mask for a vector of a type's values. */
@@ -296,23 +292,26 @@ export class MaskedWriter {
 
   /** Stores only the lanes of the mask: memory beside them may be another thread's. */
   #store(statement: Structure<'store'>, mask: Mask | null): void {
-    const { code, unit } = this.#group;
+    const { code, unit, lanes } = this.#group;
     const { array, value } = statement;
-    const element = unit.elementOf(array);
+    const whole = unit.elementOf(array);
+    const part = partOf(whole, statement.component);
     const pairs = value.type === 'f64';
+    const isStrided = lanes.shapeOf(statement) === 'strided';
+    const apart = isStrided ? lanes.strideOf(statement) : bytesOf(whole);
     const write = (vector: number, shared: Shared) => {
       if (mask === null) {
         writeVectorStore(this.#group, shared, statement, vector);
         return;
       }
       const there = shared.locals.get('mask') ?? shared.take('i32');
-      const lanes = shared.locals.get('value') ?? shared.take('v128');
-      shared.locals.set('mask', there).set('value', lanes);
+      const held = shared.locals.get('value') ?? shared.take('v128');
+      shared.locals.set('mask', there).set('value', held);
       const { address, offset } = placeOf(this.#group, shared, statement);
-      const at = offset + vectorBytes(element) * vector;
+      const at = offset + part.offset + apart * (pairs ? 2 : 4) * vector;
       pushLanes(this.#group, shared, value, vector);
       code
-        .set(lanes)
+        .set(held)
         .get(mask[pairs ? vector >> 1 : vector]!)
         .op('i32x4.bitmask');
       if (pairs) {
@@ -325,17 +324,21 @@ export class MaskedWriter {
         .op('i32.eq');
       code.if(
         () => {
-          code.get(address).get(lanes);
-          writeLaneStore(code, element, at);
+          if (isStrided) {
+            writeStridedStores(this.#group, shared, [statement], vector, () => void code.get(held));
+            return;
+          }
+          code.get(address).get(held);
+          writeLaneStore(code, part.element, at);
         },
         () => {
           code.get(address);
           if (at > 0) code.i32(at).op('i32.add');
-          code.get(lanes).get(there).call(unit.storeFunction(element));
+          code.get(held).get(there).call(unit.storeFunction(part.element, apart));
         },
       );
     };
-    eachVectorSharing(this.#group, write, value.type);
+    eachVectorSharing(this.#group, [value], write, value.type);
   }
 }
 
@@ -343,7 +346,7 @@ export class MaskedWriter {
 export function pushMask(group: GroupContext, test: Expression, take: (vector: number) => Local): Mask {
   const { code } = group;
   const locals: Local[] = [];
-  eachVectorSharing(group, (vector, shared) => {
+  eachVectorSharing(group, [test], (vector, shared) => {
     pushLanes(group, shared, test, vector);
     const local = take(vector);
     code.set(local);

@@ -16,7 +16,7 @@ import type { Unit } from '../unit.ts';
 import type { Variables } from '../variables.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { VectorConstants } from './constants.ts';
-import type { Access } from './expressions.ts';
+import type { Access } from './group.ts';
 import { canJam, type RowOfGroups, writeJam } from './jam.ts';
 import type { Lanes } from './lanes.ts';
 import { vectorsOf } from './pairs.ts';
@@ -30,10 +30,18 @@ export interface LanePlan {
   /** Vectors of a group. */
   readonly vectors: number;
   readonly checkpoints: Checkpoints;
+  readonly lanes: Lanes;
 }
 
 /** Null if the region is better, or only, run thread by thread. */
 export function planLanes(lanes: Lanes, region: Region): LanePlan | null {
+  const plan = planOf(lanes, region);
+  if (plan !== null) return plan;
+  const oneByOne = lanes.withoutStrides();
+  return oneByOne && planOf(oneByOne, region);
+}
+
+function planOf(lanes: Lanes, region: Region): LanePlan | null {
   if (!lanes.canRun(region.body)) return null;
   const row = lanes.program.block[0];
   const most = Math.max(mostVectors(lanes, region), 1);
@@ -44,7 +52,7 @@ export function planLanes(lanes: Lanes, region: Region): LanePlan | null {
   const vectors = vectorsForStreams(lanes, region.body, row) ?? usual;
   if (vectors === undefined) return null;
   const checkpoints = new Checkpoints(lanes, region.body);
-  return checkpoints.complete ? { vectors, checkpoints } : null;
+  return checkpoints.complete ? { vectors, checkpoints, lanes } : null;
 }
 
 /** Vector registers that an engine has to give, after what broadcast values take. */
@@ -71,7 +79,7 @@ function mostVectors(lanes: Lanes, { body, loads }: Region): number {
     if (inFlight) values = Math.max(values, vectorsOfAll(carriedBy(statement)));
     let inside = 0;
     forEachExpression(statement.body, (each) => {
-      if (each.kind === 'load' && lanes.shapeOf(each.array, each.index) === 'contiguous')
+      if (each.kind === 'load' && ['contiguous', 'strided'].includes(lanes.shapeOf(each)))
         inside += vectorsOf(each.type);
     });
     accesses = Math.max(accesses, inside);
@@ -91,7 +99,6 @@ function carriedBy(loop: Statement): number[] {
 export interface LaneRegionParts {
   readonly unit: Unit;
   readonly code: Code;
-  readonly lanes: Lanes;
   readonly plan: LanePlan;
   readonly region: Region;
   readonly variables: Variables;
@@ -110,7 +117,8 @@ export interface LaneRegionParts {
 
 /** Writes the loop over a row's groups; `prologue` writes what must stand in front of the region. */
 export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: () => void } {
-  const { unit, code, lanes, plan, region, variables, hoisting, uniform, rank } = parts;
+  const { unit, code, plan, region, variables, hoisting, uniform, rank } = parts;
+  const { lanes } = plan;
   const constants = new VectorConstants(uniform, hoisting);
   const { writer } = rowOf(parts, constants, plan.checkpoints, rank);
   const { body } = region;
@@ -168,11 +176,12 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
 
 /** What writes the groups of a row whose next thread's rank a local holds. */
 function rowOf(
-  { unit, code, lanes, plan, region, variables, threadContext }: LaneRegionParts,
+  { unit, code, plan, region, variables, threadContext }: LaneRegionParts,
   constants: VectorConstants,
   checkpoints: Checkpoints,
   rank: Local,
 ): RowOfGroups {
+  const { lanes } = plan;
   const locals = new Map<string, Local>();
   const variable = (id: number, vector: number): Local => {
     const key = `${id} ${vector}`;
@@ -217,7 +226,7 @@ function rowOf(
 
 /** Leaves a variable's values for other regions; one that is the same in the row, for each thread. */
 function writeStore(
-  { lanes, variables, rank, code }: LaneRegionParts,
+  { plan: { lanes }, variables, rank, code }: LaneRegionParts,
   writer: LaneWriter,
   id: number,
   threads: number,

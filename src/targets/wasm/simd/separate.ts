@@ -9,7 +9,7 @@ import type { Local } from '../encoder/code.ts';
 import { pushExpression, writeDivision } from '../expressions.ts';
 import { pushElementAddress, writeBoundsCheck, writeCheck, writeLoad, writeStore } from '../memory.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
-import type { GroupContext } from './expressions.ts';
+import type { GroupContext } from './group.ts';
 
 /**
  * Sets a local to one lane's index. Indices that lie side by side in memory come from there one by one; others are

@@ -19,14 +19,16 @@ import { advanceAddresses, writeAddresses, writeCheck } from './checks.ts';
 import { pushAgreement } from './ends.ts';
 import {
   eachVectorSharing,
-  type GroupContext,
   indexParts,
   pushLanes,
   writeVectorCopy,
   writeVectorStore,
 } from './expressions.ts';
+import type { GroupContext } from './group.ts';
+import { writeStridedStores } from './interleaved.ts';
 import { MaskedWriter, pushCombined, pushMask } from './masked.ts';
 import { vectorsOf } from './pairs.ts';
+import { type Run, runAt } from './runs.ts';
 import { writeLaneAtomics } from './separate.ts';
 
 type Structure<K> = Extract<Statement, { kind: K }>;
@@ -63,7 +65,34 @@ export class LaneWriter {
 
   /** Writes statements that all lanes of a group carry out. */
   writeList(list: List): void {
-    for (const statement of list) this.#write(statement);
+    for (let at = 0; at < list.length; ) {
+      const run = runAt(this.#group, list, at);
+      if (run === null) this.#write(list[at]!);
+      else this.#run(run);
+      at += run?.statements.length ?? 1;
+    }
+  }
+
+  /** Statements that all lanes carry out, vector by vector. */
+  #run({ kind, statements }: Run): void {
+    const { code } = this.#group;
+    const values = statements.map(({ value }) => value);
+    eachVectorSharing(
+      this.#group,
+      values,
+      (vector, shared) => {
+        const push = (value: Expression) => pushLanes(this.#group, shared, value, vector);
+        if (kind === 'stores') {
+          writeStridedStores(this.#group, shared, statements, vector, push);
+          return;
+        }
+        for (const { variable, value } of statements) {
+          push(value);
+          code.set(this.#group.variable(variable, vector));
+        }
+      },
+      values[0]!.type,
+    );
   }
 
   /** Branches to `slow` unless what a list accesses is there for so many threads from the first lane on. */
@@ -164,7 +193,7 @@ export class LaneWriter {
   #call(call: Structure<'call'>): void {
     const { first } = this.#group;
     if (call.intrinsic === 'atomic') {
-      eachVectorSharing(this.#group, (vector, shared) => {
+      eachVectorSharing(this.#group, [call.index, call.value], (vector, shared) => {
         const push = (operand: Expression) => pushLanes(this.#group, shared, operand, vector);
         writeLaneAtomics(this.#group, call, vector, indexParts(this.#group, shared, call.index, vector), () =>
           push(call.value),
@@ -190,6 +219,7 @@ export class LaneWriter {
     }
     eachVectorSharing(
       this.#group,
+      [value],
       (vector, shared) => {
         pushLanes(this.#group, shared, value, vector);
         code.set(this.#group.variable(variable, vector));
@@ -201,6 +231,7 @@ export class LaneWriter {
   #store(statement: Structure<'store'>): void {
     eachVectorSharing(
       this.#group,
+      [statement.value],
       (vector, shared) => writeVectorStore(this.#group, shared, statement, vector),
       statement.value.type,
     );

@@ -6,7 +6,6 @@
 // values no longer fit the registers, which costs less than the memory does.
 
 import type { Expression, Statement } from '../../../compiler/ir.ts';
-import { bytesOf } from '../../../kernel/layout.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { forEachExpression, forEachStatement, readBy } from '../../analysis/walk.ts';
 import type { Lanes } from './lanes.ts';
@@ -29,9 +28,10 @@ export function vectorsForStreams(lanes: Lanes, body: List, row: number): number
     if (statement.kind !== 'loop') return;
     const strides = stridesOf(statement, row);
     forEachExpression(statement.body, (each) => {
-      if (each.kind !== 'load' || each.array.space !== 'global' || !lanes.isSideBySide(each)) return;
+      if (each.kind !== 'load' || each.array.space !== 'global') return;
+      if (!['contiguous', 'strided'].includes(lanes.shapeOf(each))) return;
       if ([...readBy(each.index)].some((variable) => strides.has(variable)))
-        bytes = Math.max(bytes, bytesOf(lanes.unit.elementOf(each.array)));
+        bytes = Math.max(bytes, lanes.strideOf(each));
     });
   });
   if (bytes === 0) return null;
