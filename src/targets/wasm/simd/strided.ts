@@ -182,20 +182,10 @@ function pushWord(group: GroupContext, shared: Shared, span: Span, word: number,
         else pushByLanes(code, address, (each) => at(lane + each) + piece.begin, 64);
       }),
     ) as [Local, Local];
-    if (piece.words.length === 1) {
-      code
-        .get(halves[0])
-        .get(halves[1])
-        .shuffle(wordsOf(position, position + 2, position + 4, position + 6));
-      return;
-    }
-    const mixed = [low, high].map((order, i) =>
-      held(`mixed ${i} ${piece.begin}`, () => void code.get(halves[0]).get(halves[1]).shuffle(order)),
-    );
     code
-      .get(mixed[0]!)
-      .get(mixed[1]!)
-      .shuffle(position === 0 ? low : high);
+      .get(halves[0])
+      .get(halves[1])
+      .shuffle(wordsOf(position, position + 2, position + 4, position + 6));
     return;
   }
   const rows = [0, 1, 2, 3].map((lane) =>
