@@ -67,15 +67,20 @@ export function assignFiles(
   { dtype, json, input, rate, ...said }: FileOptions & { readonly json?: boolean },
 ): AssignedFiles {
   const roles = rolesOfFiles(work);
-  const split = input === undefined ? files.length - roles.outputs.length : 0;
-  const reads = files.slice(0, Math.max(0, split));
-  const outputs = files.slice(Math.max(0, split));
   const isOne = roles.inputs.length === 1;
-  const fits =
-    input === undefined
-      ? reads.length === 1 || reads.length === roles.inputs.length || (isOne && reads.length > 0)
-      : outputs.length === roles.outputs.length;
-  if (!fits) throw wrongCount(name, files.length, roles, input !== undefined);
+  const fits = (outputs: number) => {
+    const reads = files.length - outputs;
+    if (input !== undefined) return reads === 0;
+    return reads === 1 || reads === roles.inputs.length || (isOne && reads > 0);
+  };
+  // One file may hold all outputs.
+  const holdsAll = roles.outputs.length > 1 && files.length > 0 && isArchive(asGiven(files.at(-1)!, said));
+  const isEach = fits(roles.outputs.length) || !holdsAll || !fits(1);
+  const writes = isEach ? roles.outputs.length : 1;
+  const split = Math.max(0, input === undefined ? files.length - writes : 0);
+  const reads = files.slice(0, split);
+  const outputs = files.slice(split);
+  if (!fits(writes)) throw wrongCount(name, files.length, roles, input !== undefined);
   if (json && outputs.includes('-')) {
     throw usageError('--json and the output `-` both want standard output', 'write the data to a file');
   }
@@ -123,6 +128,11 @@ function filesByName(given: readonly string[], inputs: readonly string[]): Map<s
     `--input names no file of ${listNames(missing)}; with it, all inputs are named so`,
     `for example --input ${missing[0]}=${missing[0]}.npy`,
   );
+}
+
+/** Whether a file may hold several outputs. */
+function isArchive({ file, format }: { readonly file: string; readonly format?: string }): boolean {
+  return (format === undefined ? formatOfName(file) : formatNamed(format))?.archive !== undefined;
 }
 
 /** With `--format`, a file whose name tells no format has that one; with `--raw` it is bare elements. */

@@ -51,6 +51,10 @@ export interface Format {
   /** How an output is written. Default: files of this format are not written. */
   encode?(output: OutputDescription): Encoding;
   /**
+   * How a file holds several outputs, each by the name of its parameter. Default: each output has a file of its own.
+   */
+  archive?(): Archive;
+  /**
    * The module that exports this format, as a URL that Node itself can import: `import.meta.url`. With it, arrays
    * of many units are decoded in a thread of their own. Default: they are decoded in the program's thread.
    */
@@ -170,4 +174,17 @@ export interface Encoding {
    * their size in memory, or with an `encode` of its own none, and the run cannot be resumed.
    */
   bytesOf?(elements: number, shape: readonly number[]): number;
+}
+
+/** A file of several outputs, one part behind the other, and an index behind all. */
+export interface Archive {
+  /**
+   * How the next part is written. Its `begin` has as many bytes whatever the first extent is, and is written at the end;
+   * its `end`, called once, gives `endBytes`.
+   */
+  part(output: OutputDescription): Encoding;
+  /** Bytes behind the last element of each part. */
+  readonly endBytes: number;
+  /** Bytes behind the last part, once all have ended. `places`: where each begins; `end`: where the last one ends. */
+  index(places: readonly number[], end: number): Uint8Array;
 }

@@ -1,11 +1,11 @@
 // NumPy's .npz files: a ZIP archive of .npy files, stored or deflated, each an array of its name.
 //
-// What reads archives (npz-archive.ts, with yauzl) is loaded when one is opened. An output is an archive of one array,
-// stored, as numpy.savez makes it.
+// What reads archives (npz-archive.ts, with yauzl) is loaded when one is opened. Outputs are stored, as numpy.savez makes
+// them: one is an archive by itself, several are parts of one.
 
-import type { Encoding, Format, OutputDescription } from './format.ts';
+import type { Archive, Encoding, Format, OutputDescription } from './format.ts';
 import { npyHeader } from './npy-header.ts';
-import { StoredEntry } from './zip-entry.ts';
+import { behindBytes, indexOf, StoredEntry } from './zip-entry.ts';
 
 /** NumPy's .npz files. */
 export const npz: Format = {
@@ -18,18 +18,58 @@ export const npz: Format = {
     return openNpz(file);
   },
   encode,
+  archive,
 };
 
-function encode({ parameter, element }: OutputDescription): Encoding {
-  const entry = new StoredEntry(`${parameter}.npy`);
+function encode(output: OutputDescription): Encoding {
+  const all = archive();
+  const part = all.part(output);
+  let bytes = 0;
   return {
-    needsShape: true,
-    begin: (shape) => Buffer.concat([entry.begin(), npyHeader(element, shape)]),
-    encode(elements) {
-      const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
-      entry.add(bytes);
-      return bytes;
+    ...part,
+    begin(shape) {
+      const begin = part.begin!(shape);
+      bytes = begin.length;
+      return begin;
     },
-    end: (shape) => entry.end(npyHeader(element, shape)),
+    encode(elements) {
+      bytes += elements.byteLength;
+      return part.encode!(elements);
+    },
+    async end(shape) {
+      const end = await part.end!(shape);
+      return Buffer.concat([end, all.index([0], bytes + end.length)]);
+    },
+  };
+}
+
+function archive(): Archive {
+  const records: ((at: number) => Uint8Array)[] = [];
+  return {
+    endBytes: behindBytes,
+    part({ parameter, element }) {
+      const entry = new StoredEntry(`${parameter}.npy`);
+      const position = records.length;
+      records.push(() => new Uint8Array());
+      return {
+        needsShape: true,
+        begin: (shape) => Buffer.concat([entry.begin(), npyHeader(element, shape)]),
+        encode(elements) {
+          const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
+          entry.add(bytes);
+          return bytes;
+        },
+        end(shape) {
+          const head = npyHeader(element, shape);
+          records[position] = (at) => entry.record(head, at);
+          return entry.behind(head);
+        },
+      };
+    },
+    index: (places, end) =>
+      indexOf(
+        records.map((record, i) => record(places[i]!)),
+        end,
+      ),
   };
 }

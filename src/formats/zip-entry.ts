@@ -1,4 +1,4 @@
-// A ZIP archive of one stored file, written as its bytes come (APPNOTE 6.3.10).
+// Stored files of a ZIP archive, written as their bytes come (APPNOTE 6.3.10), one behind the other.
 //
 // Sizes and checksum stand behind the file's bytes and in the index at the end, in 64 bits where they need them. The
 // first bytes of the file may be known only at the end, since a header says the shape: so the checksum of what follows
@@ -15,7 +15,10 @@ const version = 45;
 const firstDay = 0x21;
 const inWide = 0xffffffff;
 
-/** The one file of an archive. */
+/** Bytes behind each file. */
+export const behindBytes = 24;
+
+/** A file of an archive. */
 export class StoredEntry {
   readonly #name: Buffer;
   #crc = 0;
@@ -47,40 +50,51 @@ export class StoredEntry {
   }
 
   /** What comes behind the file's last byte. `head`: its first bytes, as they are at last. */
-  end(head: Uint8Array): Uint8Array {
-    const crc = joinedCrc(crc32(head), this.#crc, this.#bytes);
-    const size = head.length + this.#bytes;
-    const behind = Buffer.concat([Buffer.from('PK\x07\x08', 'latin1'), u32(crc), u64(size), u64(size)]);
-    const at = this.begin().length + size + behind.length;
-    const index = this.#index(crc, size);
-    return Buffer.concat([behind, index, ...endOfIndex(at, index.length)]);
+  behind(head: Uint8Array): Uint8Array {
+    const [crc, size] = this.#sumWith(head);
+    return Buffer.concat([Buffer.from('PK\x07\x08', 'latin1'), u32(crc), u64(size), u64(size)]);
   }
 
-  #index(crc: number, size: number): Buffer {
+  /** What the index says of the file that begins at a place. */
+  record(head: Uint8Array, at: number): Uint8Array {
+    const [crc, size] = this.#sumWith(head);
     const isWide = size >= inWide;
-    const extra = isWide ? Buffer.concat([u16(1), u16(16), u64(size), u64(size)]) : Buffer.alloc(0);
+    const isFar = at >= inWide;
+    const wide = [...(isWide ? [u64(size), u64(size)] : []), ...(isFar ? [u64(at)] : [])];
+    const extra =
+      wide.length === 0 ? Buffer.alloc(0) : Buffer.concat([u16(1), u16(8 * wide.length), ...wide]);
     return Buffer.concat([
       Buffer.from('PK\x01\x02', 'latin1'),
       ...[version, version, flags, 0, 0, firstDay].map(u16),
       u32(crc),
       ...[size, size].map((bytes) => u32(isWide ? inWide : bytes)),
       ...[this.#name.length, extra.length, 0, 0, 0].map(u16),
-      ...[0, 0].map(u32),
+      ...[0, isFar ? inWide : at].map(u32),
       this.#name,
       extra,
     ]);
   }
+
+  /** The checksum and size of the whole file. */
+  #sumWith(head: Uint8Array): readonly [crc: number, size: number] {
+    return [joinedCrc(crc32(head), this.#crc, this.#bytes), head.length + this.#bytes];
+  }
 }
 
-/** The end of an archive whose index is at a place. */
-function endOfIndex(at: number, bytes: number): Buffer[] {
+/** The end of an archive: its index, which begins at a place. */
+export function indexOf(records: readonly Uint8Array[], at: number): Uint8Array {
+  const index = Buffer.concat(records);
+  return Buffer.concat([index, ...endOfIndex(at, index.length, records.length)]);
+}
+
+function endOfIndex(at: number, bytes: number, files: number): Buffer[] {
   const isWide = at >= inWide;
   const wide = [
     Buffer.from('PK\x06\x06', 'latin1'),
     u64(44),
     ...[version, version].map(u16),
     ...[0, 0].map(u32),
-    ...[1, 1, bytes, at].map(u64),
+    ...[files, files, bytes, at].map(u64),
     Buffer.from('PK\x06\x07', 'latin1'),
     u32(0),
     u64(at + bytes),
@@ -89,7 +103,7 @@ function endOfIndex(at: number, bytes: number): Buffer[] {
   return [
     ...(isWide ? wide : []),
     Buffer.from('PK\x05\x06', 'latin1'),
-    ...[0, 0, 1, 1].map(u16),
+    ...[0, 0, files, files].map(u16),
     u32(bytes),
     u32(isWide ? inWide : at),
     u16(0),

@@ -28,7 +28,7 @@ import type { Begin } from './journal/text.ts';
 import { maskSink, writtenArrays } from './kept-rows.ts';
 import { writeState } from './kept-state.ts';
 import type { InputData, OutputData, RunOptions } from './options.ts';
-import { saidRate } from './output-data.ts';
+import { pathOf, saidRate, sharedFiles } from './output-data.ts';
 import { granularityOf, type Plan, type PlanRequest, planChunks, type Ratio, rowsOut } from './plan.ts';
 import { checkComplete, type Settings, settingValues, Widths } from './settings.ts';
 import { partOf } from './shards/cut.ts';
@@ -313,6 +313,7 @@ class Binder {
   ): Promise<BoundOutput[]> {
     const { destinations, outputs: open } = this.#request;
     const bound: BoundOutput[] = [];
+    const shared = sharedFiles(outputs.map(({ name }) => destinations.get(name)));
     for (const [position, output] of outputs.entries()) {
       const { name, element, rate } = output;
       const shape = shapes[position]!;
@@ -323,7 +324,8 @@ class Binder {
           'give a typed array, or leave the output away to have one made',
         );
       }
-      const about = { parameter: name, element, rate, shape, shapeKnown };
+      const isShared = shared.has(pathOf(destinations.get(name)) ?? '-');
+      const about = { parameter: name, element, rate, shape, shapeKnown, isShared };
       const sink = await open.open(destinations.get(name), about);
       bound.push({ ...output, sink });
     }

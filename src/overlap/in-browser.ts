@@ -27,6 +27,7 @@ export const inBrowser: Surroundings = {
     return globalThis.navigator?.hardwareConcurrency ?? 1;
   },
   hasColumns: () => false,
+  holdsSeveral: () => false,
   expand: async (data) => data,
   isRepeatable: async (data) => ArrayBuffer.isView(data) || isPinned(data),
   check: async (given) => refuseFiles(given),

@@ -14,7 +14,7 @@ import { hasColumns, isRepeatable, OpenInputs } from './inputs.ts';
 import { checkResumable } from './journal/check-resumable.ts';
 import { resumeRun } from './journal/resume-run.ts';
 import { hostMemory } from './memory-limit.ts';
-import { checkOutputs, OpenOutputs, refusePresent } from './outputs.ts';
+import { checkOutputs, holdsSeveral, OpenOutputs, refusePresent } from './outputs.ts';
 import { inPieces } from './pieces.ts';
 import { cutRun } from './shards/cut-run.ts';
 import type { Given, LookingAt, Surroundings } from './surroundings.ts';
@@ -25,6 +25,7 @@ export const inNode: Surroundings = {
     return availableParallelism();
   },
   hasColumns,
+  holdsSeveral,
   expand: expandInputs,
   isRepeatable,
   async check(given) {

@@ -123,7 +123,7 @@ export interface RunOptions {
    * of files is that input, and elsewhere a list within the list: `[['x0.npy', 'x1.npy'], 'w.npy']`.
    */
   readonly input: InputData | readonly InputData[] | Readonly<Record<string, InputData>>;
-  /** Where outputs go, likewise. Without it, they are collected in memory. */
+  /** Where outputs go, likewise; a `.npz` file holds several, by their names. Without it, they are collected in memory. */
   readonly output?: OutputData | readonly OutputData[] | Readonly<Record<string, OutputData>>;
   /**
    * How data of another element type becomes the kernel's, for all inputs: `'nearest'` rounds, for example the f64

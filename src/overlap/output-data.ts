@@ -21,12 +21,15 @@ export interface OutputShape {
   readonly shapeKnown: boolean;
   /** Rows a second, where they have a time. */
   readonly rate?: number | undefined;
+  /** Whether other outputs go to the same file. */
+  readonly isShared?: boolean;
 }
 
-/** The destination of every output that has one, by name. */
+/** The destination of every output that has one, by name. `holdsAll`: whether a file holds several. */
 export function assignOutputs(
   definition: AnyDefinition,
   output: RunOptions['output'],
+  holdsAll: (data: OutputData) => boolean,
 ): Map<string, OutputData> {
   const names = Object.keys(definition.outputs ?? {});
   if (output === undefined) return new Map();
@@ -40,12 +43,28 @@ export function assignOutputs(
   }
   const list = (Array.isArray(output) ? output : [output]) as readonly OutputData[];
   if (list.length === names.length) return new Map(names.map((name, i) => [name, list[i]!]));
+  if (list.length === 1 && names.length > 1 && holdsAll(list[0]!)) {
+    return new Map(names.map((name) => [name, list[0]!]));
+  }
   throw problem(
     'WS5006',
     names.length === 0
       ? 'the job writes no output, and one was given; its result is the value that a run gives'
       : `the job writes ${names.length} (${names.join(', ')}), and ${count(list.length)} were given`,
+    names.length > 1 ? 'give one for each, or a .npz file that holds all' : undefined,
   );
+}
+
+/** The file of an output; undefined for what is none. */
+export function pathOf(data: OutputData | undefined): string | undefined {
+  if (typeof data === 'string') return data;
+  return isTaken(data) ? undefined : data.file;
+}
+
+/** The files that several outputs go to. Standard output is none. */
+export function sharedFiles(outputs: Iterable<OutputData | undefined>): ReadonlySet<string> {
+  const paths = [...outputs].flatMap((data) => pathOf(data) ?? []);
+  return new Set(paths.filter((path, i) => path !== '-' && paths.indexOf(path) < i));
 }
 
 /** What an output is where it is no file; undefined where it is to be collected. */

@@ -7,18 +7,20 @@ import { dirname, extname, resolve } from 'node:path';
 import { problem } from '../diagnostics/problem.ts';
 import { findOverwriting } from '../files/overwriting.ts';
 import { PartSums, partBytes } from '../files/part-sums.ts';
-import type { Encoding, Format } from '../formats/format.ts';
+import type { Archive, Encoding, Format } from '../formats/format.ts';
 import { formatNamed, formatOfFile, formatOfName } from '../formats/registry.ts';
 import { unsupportedName } from '../formats/unsupported.ts';
 import { isUrl, shownUrl } from '../formats/url.ts';
+import { layoutOf } from '../kernel/layout.ts';
 import { type CopyBytes, copyHere } from './copy-here.ts';
 import type { TypedArray } from './job.ts';
 import type { Target } from './journal/former.ts';
 import { type Flushed, Journal, type Kept, unfinishedFiles } from './journal/journal.ts';
 import type { Begin, Facts } from './journal/text.ts';
 import type { OutputData, OutputFile, RunOptions } from './options.ts';
-import { isTaken, type OutputShape, TakenOutputs } from './output-data.ts';
+import { isTaken, type OutputShape, pathOf, TakenOutputs } from './output-data.ts';
 import { openPiece } from './shards/sink.ts';
+import { ArchiveFile } from './sinks/archive.ts';
 import { flushNames, isPresent, needsShape, openFileSink } from './sinks/file.ts';
 import type { Sink } from './sinks/sink.ts';
 import { StreamSink } from './sinks/stream.ts';
@@ -37,9 +39,13 @@ export async function checkOutputs(
   { resume = false, checksum = false }: Pick<RunOptions, 'resume' | 'checksum'>,
   passes = 1,
 ): Promise<void> {
-  const given = [...outputs];
-  for (const data of given) if (!isTaken(data)) outputFile(data);
-  const paths = given.flatMap((data) => pathOf(data) ?? []);
+  const files = [...outputs].flatMap((data) => (isTaken(data) ? [] : [outputFile(data)]));
+  // What is an archive may be given for several.
+  const others = files.filter(
+    ({ file, format }, i) =>
+      format.archive === undefined || files.findIndex((one) => one.file === file && one.format.archive) === i,
+  );
+  const paths = others.map(({ file }) => file);
   const unfinished = resume === false ? [] : await unfinishedFiles(paths, resume, passes);
   const beside = checksum ? paths.filter((path) => path !== '-').map(sumsPath) : [];
   const found = await findOverwriting(inputs, [...paths, ...unfinished, ...beside]);
@@ -58,7 +64,11 @@ export async function checkOutputs(
       'write to another name, and rename it then',
     );
   }
-  throw problem('WS5006', `${path} is given for two outputs${also}`, 'give each its own name');
+  throw problem(
+    'WS5006',
+    `${path} is given for two outputs${also}`,
+    'give each its own name, or write all to one .npz file',
+  );
 }
 
 /** Refuses outputs that are there already. Devices and pipes are written directly, and always there. */
@@ -73,8 +83,9 @@ export async function refusePresent(outputs: Iterable<OutputData>, checksum: boo
 /** Sinks that were opened for a run. */
 export class OpenOutputs implements Outputs {
   readonly #sinks: Sink[] = [];
-  /** The files among the outputs. */
+  /** The files among the outputs, and those that hold several. */
   readonly #files: string[] = [];
+  readonly #archives = new Map<string, { readonly archive: Archive; readonly file: ArchiveFile }>();
   /** Where the checksums of outputs go, and what they are. */
   readonly #sums: { readonly sink: Sink; readonly parts: PartSums }[] = [];
   readonly #how: HowWritten;
@@ -201,7 +212,7 @@ export class OpenOutputs implements Outputs {
   }
 
   /** Where the checksums of an output are written when it is complete: found now, if it cannot be. */
-  async #openSums(file: string, output: Sink, parts: PartSums): Promise<void> {
+  async #openSums(file: string, output: Pick<Sink, 'abandon'>, parts: PartSums): Promise<void> {
     try {
       const options = { encoding: {}, shape: [], shapeKnown: true, ...this.#how, fsync: this.#isLasting };
       this.#sums.push({ sink: await openFileSink(sumsPath(file), options), parts });
@@ -219,6 +230,7 @@ export class OpenOutputs implements Outputs {
       checkWhole(data, about);
       return openPiece(file, piece, this.#how);
     }
+    if (about.isShared) return this.#part(file, format, about);
     const encoding = encodingOf(file, format, about);
     if (file !== '-') {
       const parts = this.#how.checksum ? new PartSums() : undefined;
@@ -232,6 +244,28 @@ export class OpenOutputs implements Outputs {
     if (encoding.needsShape && !shapeKnown) throw needsShape('standard output');
     return StreamSink.open('standard output', process.stdout, encoding, shape, false);
   }
+
+  /** An output that is a part of a file. */
+  async #part(path: string, format: Format, about: OutputShape): Promise<Sink> {
+    const { parameter, element, rate, shape, shapeKnown } = about;
+    let opened = this.#archives.get(path);
+    if (opened === undefined) {
+      const parts = this.#how.checksum ? new PartSums() : undefined;
+      const archive = format.archive!();
+      opened = { archive, file: await ArchiveFile.open(path, archive, { ...this.#how, parts }) };
+      this.#archives.set(path, opened);
+      this.#files.push(path);
+      if (parts !== undefined) await this.#openSums(path, opened.file, parts);
+    }
+    const encoding = opened.archive.part({ name: path, parameter, element, rate });
+    const bytes = shape.reduce((product, extent) => product * extent, layoutOf(element).bytes);
+    return opened.file.add(encoding, shape, shapeKnown ? bytes : undefined);
+  }
+}
+
+/** Whether a file may hold several outputs, by the format of its name or what was said of it. */
+export function holdsSeveral(data: OutputData): boolean {
+  return !isTaken(data) && outputFile(data).format.archive !== undefined;
 }
 
 /** The file of an output with the format that it is written in. Throws WS5012 where there is none. */
@@ -288,9 +322,4 @@ function isNameless(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function pathOf(data: OutputData): string | undefined {
-  if (typeof data === 'string') return data;
-  return isTaken(data) ? undefined : data.file;
 }

@@ -21,7 +21,7 @@ import { noJob } from './no-job.ts';
 import type { JobReport, JobResult, Progress, RunOptions } from './options.ts';
 import { type StageName, stageNames } from './options.ts';
 import { assignOutputs } from './output-data.ts';
-import { checkOutputs } from './outputs.ts';
+import { checkOutputs, holdsSeveral } from './outputs.ts';
 import {
   bestCut,
   type Cut,
@@ -94,7 +94,7 @@ export async function plan<V, O extends OutputArrays>(
   }
   const began = performance.now();
   const jobs = jobsOf(work);
-  const destinations = assignOutputs(jobs[0]!.definition, options.output);
+  const destinations = assignOutputs(jobs[0]!.definition, options.output, holdsSeveral);
   const data = await expandInputs(assignInputs(jobs, options.input, hasColumns));
   await checkOutputs(destinations.values(), inputPaths(data.values()), {});
   const { device, close } = await openFor(options.device);

@@ -107,6 +107,8 @@ export interface Surroundings {
   readonly processors: number;
   /** Whether one file has the data of several inputs, as far as is known before it is opened. */
   hasColumns(data: InputData): boolean;
+  /** Whether a file holds several outputs. */
+  holdsSeveral(data: OutputData): boolean;
   /** The data of every input, with files in the place of what stands for several. */
   expand(data: ReadonlyMap<string, InputData>): Promise<ReadonlyMap<string, InputData>>;
   /** Whether data can be read a second time. */

@@ -22,10 +22,13 @@ export async function withTrialOutputs<T>(
   const folders: string[] = [];
   try {
     const outputs: Record<string, OutputData> = {};
+    // What goes to one file does so in a trial, too.
+    const owns = new Map<string, string | null>();
     for (const [name, data] of destinations) {
       if (isTaken(data)) continue;
       const { file, format } = outputFile(data);
-      const own = file === '-' ? null : await ownFile(file, folders);
+      if (!owns.has(file)) owns.set(file, file === '-' ? null : await ownFile(file, folders));
+      const own = owns.get(file)!;
       if (own !== null) {
         const rate = saidRate(data);
         outputs[name] = {

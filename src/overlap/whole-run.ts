@@ -54,7 +54,8 @@ export async function runWhole<V, O extends OutputArrays>(
   checkRows(options.rows);
   checkShard(options.shard);
   const data = await surroundings.expand(assignInputs(jobs, options.input, surroundings.hasColumns));
-  const destinations = assignOutputs(jobs.at(-1)!.definition, options.output);
+  const { definition } = jobs.at(-1)!;
+  const destinations = assignOutputs(definition, options.output, surroundings.holdsSeveral);
   await checkRepeatable(surroundings, jobs, data);
   await surroundings.check({ jobs, data, destinations, options });
   if (options.signal?.aborted) throw interrupted(options.signal, Boolean(options.resume));

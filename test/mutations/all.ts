@@ -1,6 +1,7 @@
 // All mutations, room by room.
 
 import { mutations as analysis } from './analysis.ts';
+import { mutations as archives } from './archives.ts';
 import { mutations as checking } from './checking.ts';
 import { mutations as cohorts } from './cohorts.ts';
 import { mutations as compiler } from './compiler.ts';
@@ -59,6 +60,7 @@ export const mutations: readonly Mutation[] = [
   ...runtime,
   ...journal,
   ...overlap,
+  ...archives,
   ...reductions,
   ...queue,
   ...urls,

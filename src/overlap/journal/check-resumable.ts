@@ -8,6 +8,7 @@ import { isUrl } from '../../formats/url.ts';
 import { filesOf } from '../input-data.ts';
 import type { Job } from '../job.ts';
 import type { InputData, OutputData } from '../options.ts';
+import { sharedFiles } from '../output-data.ts';
 
 /**
  * Refuses a run that could not be resumed. What is not there is found missing later.
@@ -42,6 +43,8 @@ export async function checkResumable(
     if (data === undefined || !(await isFile(data)))
       refuse(`output '${name}' goes to no file`, 'write it to a file, or run it without resume');
   }
+  for (const path of sharedFiles(outputs.values()))
+    refuse(`several outputs go to ${path}`, 'write each to a file of its own, or run it without resume');
   if (issues.length > 0) throw new WarpstageError(issues);
 }
 

@@ -134,6 +134,26 @@ class FileSink implements Sink {
     this.#position += bytes;
   }
 
+  async writeAt(bytes: Uint8Array, position: number): Promise<void> {
+    try {
+      await writeAll(this.#file, bytes, position);
+    } catch (cause) {
+      throw unwritable(this.name, cause);
+    }
+  }
+
+  async readAt(into: Uint8Array, position: number): Promise<void> {
+    let at = position;
+    const take = (bytes: Uint8Array) => {
+      into.set(bytes, at - position);
+      at += bytes.length;
+    };
+    const read = await readThrough(this.#file, position, position + into.length, take).catch((cause) => {
+      throw unwritable(this.name, cause);
+    });
+    if (read < into.length) throw this.#removed();
+  }
+
   async finish(shape: readonly number[]): Promise<void> {
     try {
       const { encoding, shapeKnown, fsync, partial } = this.#options;
@@ -206,11 +226,7 @@ class FileSink implements Sink {
   }
 
   async #append(bytes: Uint8Array): Promise<void> {
-    try {
-      await writeAll(this.#file, bytes, this.#position);
-    } catch (cause) {
-      throw unwritable(this.name, cause);
-    }
+    await this.writeAt(bytes, this.#position);
     this.#options.partial?.checksum.update(bytes);
     this.#options.parts?.update(bytes);
     this.#position += bytes.length;

@@ -17,6 +17,9 @@ export interface Sink {
   place?(): FilePlace | undefined;
   /** Leaves out the next bytes. */
   skip?(bytes: number): void;
+  /** Puts bytes at a place of the file, or reads them; what is put beyond the last ones is to be left out. Only files can do that. */
+  writeAt?(bytes: Uint8Array, position: number): Promise<void>;
+  readAt?(into: Uint8Array, position: number): Promise<void>;
   /** Everything was written; `shape` is that of the whole. Nothing has its final name yet. */
   finish(shape: readonly number[]): Promise<void>;
   /** Gives what was finished its final name. At once, so that several outputs appear together. */

@@ -1,0 +1,78 @@
+// Mutations of files that hold several outputs: where their parts lie, and when the file is complete.
+
+import { mutationsOf } from './mutation.ts';
+
+const archives = ['test/overlap/archives.test.ts'];
+
+export const mutations = [
+  ...mutationsOf('src/overlap/sinks/archive.ts', archives, [
+    {
+      name: 'a file is complete with its first part',
+      from: 'if (++this.#finished < this.#parts.length) return;',
+      to: 'if (++this.#finished > 1) return;',
+      why: 'the index says of the other parts what they do not have yet',
+    },
+    {
+      name: 'a part begins where the elements of the one before end',
+      from: 'begin + head + bytes + this.#archive.endBytes',
+      to: 'begin + head + bytes',
+      why: 'what stands behind a part is written over the next',
+    },
+    {
+      name: 'parts of unknown length are written one over the other',
+      from: 'own === undefined ? begin! + head : 0, own);',
+      to: 'own === undefined ? begin! + head : 8, own);',
+      why: 'an array of a stream has other numbers than were computed',
+    },
+    {
+      name: 'what waits for its place stays',
+      from: 'await own?.abandon();',
+      to: '',
+      why: 'each run leaves as many bytes as its outputs have beside them',
+    },
+    {
+      name: 'only the file itself is removed when a run fails',
+      from: '[this.#file, ...this.#parts.flatMap(({ own }) => own ?? [])]',
+      to: '[this.#file]',
+      why: 'a run that fails leaves files that nobody knows',
+    },
+    {
+      name: 'checksums are of nothing',
+      from: 'sums.update(buffer);',
+      to: 'void sums;',
+      why: 'verify says of a file that is whole that all of it was added',
+    },
+  ]),
+  ...mutationsOf('src/formats/zip-entry.ts', archives, [
+    {
+      name: 'a part beyond 4 GiB begins at its place in 32 bits',
+      from: 'const isFar = at >= inWide;',
+      to: 'const isFar = at < 0;',
+      why: 'large archives cannot be read',
+    },
+  ]),
+  ...mutationsOf('src/overlap/shards/cut.ts', archives, [
+    {
+      name: 'pieces of several outputs have one name',
+      from: 'if (shared !== undefined) {',
+      to: "if (shared === '') {",
+      why: 'each machine finds that its piece is there already, and is another one',
+    },
+  ]),
+  ...mutationsOf('src/overlap/outputs.ts', archives, [
+    {
+      name: 'any file may be given for several outputs',
+      from: 'format.archive === undefined || files.findIndex',
+      to: 'files.findIndex',
+      why: 'an output takes the place of another, and nobody is told',
+    },
+  ]),
+  ...mutationsOf('src/cli/assign-files.ts', archives, [
+    {
+      name: 'a command has a file for each output',
+      from: 'const isEach = fits(roles.outputs.length) || !holdsAll || !fits(1);',
+      to: 'const isEach = fits(roles.outputs.length) || !holdsAll || fits(1);',
+      why: 'what a program can write a command cannot',
+    },
+  ]),
+];
