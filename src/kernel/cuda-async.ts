@@ -306,6 +306,8 @@ export interface CudaAsync {
   globaltimer(): number;
   /** A count of the multiprocessor's cycles; of nanoseconds, where there is no GPU. CUDA: `clock64()`. */
   clock64(): number;
+  /** The lower 32 bits of that count, a `u32`: differences of two wrap as it does. CUDA: `clock()`. */
+  clock(): number;
   /**
    * Suspends the thread for about so many nanoseconds, a million at most, and lets others go on.
    * CUDA: `__nanosleep(duration)`.

@@ -301,6 +301,7 @@ export const cudaForms = {
   'cuda.pipelineConsumerWaitPrior': [{ pipeline: 'pipeline', n: 'constant' }],
   'cuda.globaltimer': [{}],
   'cuda.clock64': [{}],
+  'cuda.clock': [{}],
   'cuda.nanosleep': [{ duration: 'nanoseconds' }],
   'cuda.barrier': [
     { group: 'block, tile or lanes', expected: 'index?', completion: 'function?' },
