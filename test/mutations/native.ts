@@ -129,6 +129,20 @@ export const mutations = [
       tests: ['test/native/text.test.ts'],
     },
     {
+      name: 'bytes that move into themselves are moved forwards',
+      from: 'if (WS_UNLIKELY(to - from < bytes)) {',
+      to: 'if (0) {',
+      why: 'bytes that move a little further on are written over before they are read',
+      tests: ['test/native/moves.test.ts'],
+    },
+    {
+      name: 'bytes behind the last four are not moved',
+      from: '  for (; i < bytes; i += 1) m[to + i] = m[from + i];\n',
+      to: '',
+      why: 'the last bytes of a copy stay what they were',
+      tests: ['test/native/moves.test.ts'],
+    },
+    {
       name: 'C widens bytes in lanes without their sign',
       from: "pmov${sign === 's' ? 's' : 'z'}x",
       to: 'pmovzx',

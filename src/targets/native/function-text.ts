@@ -71,6 +71,7 @@ class FunctionWriter {
   readonly #open: Open[] = [];
   #values = 0;
   #labels = 0;
+  #copies = 0;
   /** While what is read is never run: how many blocks were opened in it. */
   #dead: number | null = null;
 
@@ -96,6 +97,8 @@ class FunctionWriter {
     this.#line('uint8_t *const m = e->memory;');
     this.#line('const volatile int32_t *const stop = e->stop;');
     for (const { name, times } of this.#wide.all) this.#line(`${wideTypes[times]} ${name} = {0};`);
+    const copies = body.filter(({ kind }) => kind === 'copy');
+    for (const at of copies.keys()) this.#line(`uint32_t c${at} = 0;`);
     for (let position = 0; position < body.length; position += 1) {
       const together = this.#dead === null ? this.#together.get(position) : undefined;
       if (together === undefined) {
@@ -216,7 +219,7 @@ class FunctionWriter {
         return;
       case 'copy': {
         const [to, from, bytes] = this.#take(3);
-        this.#line(`memmove(m + ${to}, m + ${from}, ${bytes});`);
+        this.#line(`ws_copy(m, ${to}, ${from}, ${bytes}, &c${this.#copies++});`);
         return;
       }
       case 'fill': {

@@ -1,4 +1,4 @@
-// The lines of C that load and store, and those of atomics.
+// The lines of C that load, store and copy, and those of atomics.
 //
 // A value is the memory's bytes, at any address, or elements of 8 and 16 bits, extended to the lanes' 32 and cut off from
 // them. Vectors move as vectors of any address: by memcpy GCC 12 makes integers of 256 and 512 bits of them, and repeats
@@ -78,6 +78,27 @@ WS void ws_v128_store64_lane(uint8_t *at, ws_v128 value, int lane) {
 }
 `;
 
+/**
+ * Forwards, which memmove does not promise, and which processors fetch ahead of. A kernel that strides copies pieces
+ * that lie far apart, in other pages, where none fetches ahead by itself: so each copy asks for what lies as far behind it
+ * as it lies behind the one before (`before`, which is each copy's own).
+ */
+const copies = `WS void ws_copy(uint8_t *m, uint32_t to, uint32_t from, uint32_t bytes, uint32_t *before) {
+  const uint32_t step = from - *before;
+  *before = from;
+  if (WS_UNLIKELY(to - from < bytes)) {
+    memmove(m + to, m + from, bytes);
+    return;
+  }
+  if (bytes >= 256 && step != bytes)
+    for (uint32_t i = 0; i < bytes && i < 4096; i += 64) __builtin_prefetch(m + (uint32_t)(from + step + i));
+  uint32_t i = 0;
+  for (; bytes - i >= 64; i += 64) *(ws_v512_at *)(m + to + i) = *(const ws_v512_at *)(m + from + i);
+  for (; bytes - i >= 4; i += 4) *(ws_i32_at *)(m + to + i) = *(const ws_i32_at *)(m + from + i);
+  for (; i < bytes; i += 1) m[to + i] = m[from + i];
+}
+`;
+
 const vectors = { 1: 'ws_v128', 2: 'ws_v256', 4: 'ws_v512' } as const;
 
 /** Lanes of four, eight or sixteen elements of 8 or 16 bits that lie side by side. */
@@ -151,6 +172,7 @@ WS ${c} ws_${type}_atomic_rmw_cmpxchg(uint8_t *at, ${c} expected, ${c} value) {
 export const memoryPrelude = [
   loadsOf(),
   vectorMemory,
+  copies,
   ...([1, 2, 4] as const).flatMap((times) => [narrow(8, times), narrow(16, times)]),
   atomics,
 ].join('');

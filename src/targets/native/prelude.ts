@@ -17,6 +17,7 @@ export const types = `#include <stdint.h>
 #define WS_UNLIKELY(x) __builtin_expect(!!(x), 0)
 typedef int32_t ws_v128 __attribute__((vector_size(16)));
 typedef int32_t ws_v128_at __attribute__((vector_size(16), aligned(1), may_alias));
+typedef int32_t ws_i32_at __attribute__((aligned(1), may_alias));
 typedef uint32_t ws_u32x4 __attribute__((vector_size(16)));
 typedef float ws_f32x4 __attribute__((vector_size(16)));
 typedef double ws_f64x2 __attribute__((vector_size(16)));

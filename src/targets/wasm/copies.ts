@@ -127,7 +127,8 @@ function writeTransfer(context: ThreadContext, call: CopyCall, locals: CopyLocal
     pushElementAddress(context, target, locals.to);
     pushElementAddress(context, source, locals.from);
     pushBytes(context, call, locals);
-    code.call(unit.copyFunction());
+    if (unit.forProcessor) code.memoryCopy();
+    else code.call(unit.copyFunction());
   } else {
     writeElementLoop(context, call, locals, share);
   }

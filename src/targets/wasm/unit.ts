@@ -96,6 +96,11 @@ export class Unit {
     if (this.#whole.forProcessor) code.op('nop');
   }
 
+  /** Whether code for a processor is made of the module. */
+  get forProcessor(): boolean {
+    return this.#whole.forProcessor;
+  }
+
   /** How many vectors a register holds. */
   get registers(): Registers {
     return this.#whole.registers;
