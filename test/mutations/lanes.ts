@@ -200,31 +200,34 @@ export const mutations = [
         why: 'threads read indices of 8 and 16 bits from four or two elements on',
       },
       {
+        name: 'lanes change elements by the value of the first',
+        from: 'code.get(values).lane(extract, lane).set(value);',
+        to: 'code.get(values).lane(extract, 0).set(value);',
+        why: 'atomic operations of three in four threads add what another one has',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/wasm/simd/divisions.ts',
+    ['test/wasm/divisions.test.ts'],
+    [
+      {
         name: 'lanes divide what the first has',
         from: "code.get(dividends).lane('i32x4.extract_lane', lane).set(dividend);",
         to: "code.get(dividends).lane('i32x4.extract_lane', 0).set(dividend);",
         why: 'threads get the quotient of the first of four',
-        tests: ['test/wasm/divisions.test.ts'],
       },
       {
         name: 'lanes divide by what the first divides by',
         from: "if (divisors !== null) code.get(divisors).lane('i32x4.extract_lane', lane)",
         to: "if (divisors !== null) code.get(divisors).lane('i32x4.extract_lane', 0)",
         why: 'threads divide by what another has, and a divisor of zero is lost',
-        tests: ['test/wasm/divisions.test.ts'],
       },
       {
         name: 'the first lane is named where another divides by zero',
         from: 'writeDivision(threadOf(group, vector, lane), expression',
         to: 'writeDivision(threadOf(group, 0, 0), expression',
         why: 'an error names a thread that did nothing wrong',
-        tests: ['test/wasm/divisions.test.ts'],
-      },
-      {
-        name: 'lanes change elements by the value of the first',
-        from: 'code.get(values).lane(extract, lane).set(value);',
-        to: 'code.get(values).lane(extract, 0).set(value);',
-        why: 'atomic operations of three in four threads add what another one has',
       },
     ],
   ),

@@ -5,6 +5,7 @@ import { mutationsOf } from './mutation.ts';
 const instructions = ['test/native/instructions.test.ts'];
 const device = ['test/native/device.test.ts'];
 const wide = ['test/native/wide-instructions.test.ts'];
+const divisions = ['test/native/divisions.test.ts'];
 const compilers = ['test/native/compilers.test.ts'];
 
 export const mutations = [
@@ -147,6 +148,46 @@ export const mutations = [
       from: "pmov${sign === 's' ? 's' : 'z'}x",
       to: 'pmovzx',
       why: 'elements of i8 and i16 below 0 become large',
+    },
+  ]),
+  ...mutationsOf('src/targets/native/prelude-division.ts', divisions, [
+    {
+      name: 'lanes are divided by -1 as doubles are',
+      from: '(b & ~isMinus) - (isMinus | isZero)',
+      to: 'b - isZero',
+      why: 'quotients by -1 have the wrong sign',
+    },
+    {
+      name: 'both halves of a wide quotient are the first',
+      from: '${quotient(0)}, ${quotient(8)}',
+      to: '${quotient(0)}, ${quotient(0)}',
+      why: 'lanes take the quotients of other lanes',
+    },
+    {
+      name: 'unsigned lanes are divided as signed',
+      from: "const from = sign === 's' ? names[times] : unsigned[times];",
+      to: 'const from = names[times];',
+      why: 'quotients of u32 above 2^31 are wrong',
+    },
+  ]),
+  ...mutationsOf('src/targets/wasm/simd/divisions.ts', divisions, [
+    {
+      name: 'lanes that share a divisor do not ask whether it is zero',
+      from: 'writeDivisorCheck(first, expression, divisor);',
+      to: '',
+      why: 'a division by zero is no error on cpu-native where lanes share the divisor',
+    },
+    {
+      name: 'lanes ask only whether all of them divide by zero',
+      from: "op('i32x4.all_true', 'i32.eqz')",
+      to: "op('v128.any_true', 'i32.eqz')",
+      why: 'a division by zero in one lane is no error on cpu-native',
+    },
+    {
+      name: 'lanes of a processor divide where WebAssembly finds the remainder',
+      from: "operator === 'divide'",
+      to: "operator !== 'divide'",
+      why: 'quotients and remainders are exchanged on cpu-native',
     },
   ]),
   ...mutationsOf('src/targets/native/narrow.ts', instructions, [

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { kernel } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
+import type { Schema } from '#warpstage/kernel/schema.js';
 import { hostArrays } from '#warpstage/kernel/types.js';
 import { nativeText } from '#warpstage/targets/native/module-text.js';
 import { moduleForProcessor } from '#warpstage/targets/wasm/compile.js';
@@ -21,12 +22,15 @@ const around = 8;
 const elements = ['i8', 'u8', 'i16', 'u16', 'i32', 'f32'] as const;
 const integers = elements.filter((element) => element !== 'f32');
 
-const schema = Object.fromEntries(
-  elements.flatMap((element) => [
-    [`x_${element}`, `readonly ${element}[]` as const],
-    [`y_${element}`, `${element}[]` as const],
-  ]),
-);
+const schema: Schema = {
+  count: 'i32',
+  ...Object.fromEntries(
+    elements.flatMap((element) => [
+      [`x_${element}`, `readonly ${element}[]` as const],
+      [`y_${element}`, `${element}[]` as const],
+    ]),
+  ),
+};
 
 /** An integer, of i32. */
 function integer(tape: Tape, depth: number, names: readonly string[]): string {
@@ -42,6 +46,9 @@ function integer(tape: Tape, depth: number, names: readonly string[]): string {
     `Math.${tape.pick(['min', 'max'])}(${a}, ${b})`,
     `(${a} ${tape.pick(['<', '>=', '===', '!=='])} ${b} ? ${a} : ${b})`,
     `cuda.${tape.pick(['u8', 'i8', 'u16', 'i16', 'i32'])}(${a})`,
+    `(${a} % ${tape.pick([`(${b} | 1)`, '640', 'count'])} | 0)`,
+    `Math.trunc(${a} / ${tape.pick([`(${b} | 1)`, '-7', 'count'])})`,
+    `cuda.i32(cuda.u32(${a}) % cuda.u32(${b} | 1))`,
   ]);
 }
 
@@ -132,7 +139,8 @@ describe.each(widths)('random kernels with width %i', (width, target) => {
           const made = kernel(schema, new Function(`return ${text}`)(), { name: 'random' });
           const outcome = (by: typeof wasm) => {
             const args = argumentsOf();
-            const { fault, executable } = runKernel(by, made, { grid: 1, block, arguments: args });
+            const given = { count: 77, ...args };
+            const { fault, executable } = runKernel(by, made, { grid: 1, block, arguments: given });
             expect(fault).toBeNull();
             if (by === target && executable.target === 'wasm') ways.push(executable.vectorised);
             return Object.fromEntries(Object.entries(args).map(([name, array]) => [name, bitsOf(array)]));

@@ -13,6 +13,7 @@ import {
   memoryFill,
   memoryOpcodes,
   plainOpcodes,
+  processorOpcodes,
   relaxedOpcodes,
   shuffle,
   v128Const,
@@ -67,7 +68,7 @@ const typeOfByte = new Map(
 /** Names by opcode, of each kind of immediates. */
 const named = (table: Readonly<Record<string, number | readonly [number, number]>>) =>
   new Map(Object.entries(table).map(([name, at]) => [typeof at === 'number' ? at : at[0], name]));
-const plain = named({ ...plainOpcodes, ...relaxedOpcodes });
+const plain = named({ ...plainOpcodes, ...relaxedOpcodes, ...processorOpcodes });
 const ofLane = named(laneOpcodes);
 const ofMemory = named(memoryOpcodes);
 const ofLaneMemory = named(laneMemoryOpcodes);

@@ -5,7 +5,12 @@
 // may be seen as. What is longer than a line is a function of the prelude. Where C leaves open what WebAssembly
 // says (shifts by 32, conversions out of range, minima of NaN), the text says it.
 
-import type { LaneInstruction, PlainInstruction, RelaxedInstruction } from '../wasm/encoder/opcodes.ts';
+import type {
+  LaneInstruction,
+  PlainInstruction,
+  ProcessorInstruction,
+  RelaxedInstruction,
+} from '../wasm/encoder/opcodes.ts';
 
 /** Operands and result by letters: i32, l (i64), f32, d (f64), v128, and _ for none. */
 export type Operation = readonly [signature: string, text: string];
@@ -168,6 +173,9 @@ const table: Readonly<Record<string, Operation>> = {
   'f32x4.convert_i32x4_s': ['v>v', '(ws_v128)__builtin_convertvector(a, F)'],
   'f32x4.convert_i32x4_u': ['v>v', 'ws_f32x4_convert_u(a)'],
   'i32x4.trunc_sat_f32x4_s': ['v>v', 'ws_i32x4_trunc(a)'],
+  ...Object.fromEntries(
+    ['div_s', 'div_u', 'rem_s', 'rem_u'].map((name) => [`i32x4.${name}`, ['vv>v', `ws_i32x4_${name}(a, b)`]]),
+  ),
   'f32x4.relaxed_madd': ['vvv>v', 'ws_madd(a, b, c)'],
   'f32x4.relaxed_nmadd': ['vvv>v', 'ws_madd(ws_f32x4_neg(a), b, c)'],
   'i32x4.relaxed_laneselect': ['vvv>v', 'ws_select(c, a, b)'],
@@ -182,12 +190,12 @@ const views: Readonly<Record<1 | 2 | 4, Readonly<Record<string, string>>>> = {
 
 /** Functions of the prelude that do the same for each lane, and are there for wide vectors too. */
 const ofEachLane =
-  /^(ws_(f32x4|f64x2)_(min|max|ceil|floor|trunc|sqrt|abs|neg|splat)|ws_select|ws_madd|ws_f32x4_convert_u|ws_i32x4_trunc)$/;
+  /^(ws_(f32x4|f64x2)_(min|max|ceil|floor|trunc|sqrt|abs|neg|splat)|ws_select|ws_madd|ws_f32x4_convert_u|ws_i32x4_(trunc|div_[su]|rem_[su]))$/;
 
 /** Instructions whose vectors go from narrow lanes to wide ones, or to one value. */
 const notOfEachLane = /extend|promote|demote|convert_low|any_true|all_true|bitmask/;
 
-export function operationOf(name: PlainInstruction | RelaxedInstruction): Operation {
+export function operationOf(name: PlainInstruction | RelaxedInstruction | ProcessorInstruction): Operation {
   const operation = table[name];
   if (operation === undefined) throw new Error(`no C is written for ${name}`);
   return operation;

@@ -4,6 +4,7 @@
 // the portable lines say, that is used, and tests compare the two. Only what a kernel uses is kept (used-definitions.ts).
 // `ws_env` is what a call has: the memory, the word that asks it to stop, the host's functions and their values.
 
+import { divisionPrelude } from './prelude-division.ts';
 import { memoryPrelude } from './prelude-memory.ts';
 import { widePrelude } from './prelude-wide.ts';
 
@@ -295,5 +296,6 @@ export const prelude = [
   rounding,
   widePrelude(2),
   widePrelude(4),
+  divisionPrelude,
   memoryPrelude,
 ].join('');

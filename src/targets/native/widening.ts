@@ -119,13 +119,28 @@ function fills(instruction: Instruction, local: number): boolean {
   return (instruction.kind === 'set' || instruction.kind === 'tee') && instruction.local === local;
 }
 
-/** Whether instructions leave nothing but locals behind them. */
+/** Whether instructions leave nothing but locals behind them, save where they end the function. */
 function isPlain(instructions: readonly Instruction[]): boolean {
-  return instructions.every(({ kind, ...rest }) => {
-    if (kind === 'plain') return !['return', 'unreachable'].includes((rest as { name: string }).name);
-    if (kind === 'memory') return !/store|atomic/.test((rest as { name: string }).name);
-    return ['get', 'set', 'tee', 'constant', 'shuffle', 'lane'].includes(kind);
-  });
+  let depth = 0;
+  return (
+    instructions.every((each, at) => {
+      const { kind } = each;
+      if (kind === 'plain') return each.name !== 'unreachable' && (each.name !== 'return' || depth > 0);
+      if (kind === 'memory') return !/store|atomic/.test(each.name);
+      if (kind === 'if') {
+        depth += 1;
+        return each.type === null;
+      }
+      if (kind === 'end') {
+        depth -= 1;
+        const last = instructions[at - 1]!;
+        return depth >= 0 && last.kind === 'plain' && last.name === 'return';
+      }
+      return kind === 'call'
+        ? depth > 0
+        : ['get', 'set', 'tee', 'constant', 'shuffle', 'lane'].includes(kind);
+    }) && depth === 0
+  );
 }
 
 const unwritten: Output = {

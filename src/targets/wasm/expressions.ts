@@ -214,7 +214,7 @@ export function writeDivision(
   dividend: Local,
   divisor: Local,
 ): void {
-  const { code, unit, launch, frame } = context;
+  const { code, unit } = context;
   const { operator, type } = expression;
   const wasm = type === 'i64' || type === 'u64' ? 'i64' : 'i32';
   const literal = (value: number) => (wasm === 'i32' ? code.i32(value) : code.i64(BigInt(value)));
@@ -226,15 +226,7 @@ export function writeDivision(
     divide();
     return;
   }
-  code
-    .get(divisor)
-    .op(`${wasm}.eqz`)
-    .if(() => {
-      code.i32(unit.site(expression.range));
-      frame.pushRank();
-      code.get(launch.block).call(unit.host('fault', 'divisionByZero'));
-      frame.fail();
-    });
+  writeDivisorCheck(context, expression, divisor);
   if (operator === 'divide' && (type === 'i32' || type === 'i64')) {
     // The smallest integer by -1 wraps to itself, where the instruction would trap.
     code.get(divisor);
@@ -243,6 +235,23 @@ export function writeDivision(
   } else {
     divide();
   }
+}
+
+/** Writes what a thread does that divides by zero. */
+export function writeDivisorCheck(
+  { code, unit, launch, frame }: ThreadContext,
+  { type, range }: Binary,
+  divisor: Local,
+): void {
+  code
+    .get(divisor)
+    .op(type === 'i64' || type === 'u64' ? 'i64.eqz' : 'i32.eqz')
+    .if(() => {
+      code.i32(unit.site(range));
+      frame.pushRank();
+      code.get(launch.block).call(unit.host('fault', 'divisionByZero'));
+      frame.fail();
+    });
 }
 
 const reinterpretations = {

@@ -20,7 +20,9 @@ import {
   memoryFill,
   memoryOpcodes,
   type PlainInstruction,
+  type ProcessorInstruction,
   plainOpcodes,
+  processorOpcodes,
   type RelaxedInstruction,
   relaxedOpcodes,
   shuffle,
@@ -152,6 +154,12 @@ export class Code {
   /** For engines that have it (`hasRelaxedSimd`). */
   relaxed(instruction: RelaxedInstruction): this {
     this.#opcode(relaxedOpcodes[instruction]);
+    return this;
+  }
+
+  /** For modules that code of a processor is made of (`Unit.forProcessor`). */
+  processor(instruction: ProcessorInstruction): this {
+    this.#opcode(processorOpcodes[instruction]);
     return this;
   }
 

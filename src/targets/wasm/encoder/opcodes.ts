@@ -275,8 +275,20 @@ export const memoryCopy = bulk + 0x0a;
 export const memoryFill = bulk + 0x0b;
 export const atomicFence = thread + 0x03;
 
+/**
+ * What no engine has, for modules that code of a processor is made of. A quotient wraps where it leaves the type; what it is
+ * by zero is not said.
+ */
+export const processorOpcodes = {
+  'i32x4.div_s': simd + 0xf00,
+  'i32x4.div_u': simd + 0xf01,
+  'i32x4.rem_s': simd + 0xf02,
+  'i32x4.rem_u': simd + 0xf03,
+} as const;
+
 export type PlainInstruction = keyof typeof plainOpcodes;
 export type RelaxedInstruction = keyof typeof relaxedOpcodes;
+export type ProcessorInstruction = keyof typeof processorOpcodes;
 export type MemoryInstruction = keyof typeof memoryOpcodes;
 export type LaneMemoryInstruction = keyof typeof laneMemoryOpcodes;
 export type LaneInstruction = keyof typeof laneOpcodes;

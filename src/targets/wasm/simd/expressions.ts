@@ -15,13 +15,14 @@ import { writeHalfLanes } from '../half.ts';
 import { type LaneType, laneInstruction } from '../instructions.ts';
 import { writeSplat } from './constants.ts';
 import { pairsOf, pushOtherWidth, writeLaneConversion } from './conversions.ts';
+import { pushDivisions } from './divisions.ts';
 import { fillsLane, vectorBytes, writeLaneLoad, writeLaneStore } from './elements.ts';
 import { type GroupContext, placeOf, type Shared, sharedLocal } from './group.ts';
 import { writeStridedStores } from './interleaved.ts';
 import { isDivision, isPowerOfTwoDivision } from './lanes.ts';
 import { vectorsOf, writeJoinedMasks, writeMaskOfPair } from './pairs.ts';
 import { fusedOf, writeSelect } from './relaxed.ts';
-import { type IndexParts, pushDivisions, pushGather, writeScatter } from './separate.ts';
+import { type IndexParts, pushGather, writeScatter } from './separate.ts';
 import { pushStrided, spansOf } from './strided.ts';
 
 /** Pushes one vector of an expression; those of an f64 are counted in pairs. */
@@ -77,7 +78,16 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
         return;
       }
       if (isDivision(expression)) {
-        pushDivisions(group, expression, vector, push);
+        pushDivisions(group, expression, vector, {
+          push,
+          pushShared: (operand, write) => {
+            const fill = (local: Local) => {
+              write();
+              code.set(local);
+            };
+            code.get(sharedLocal(shared, `divisor ${keyOf(operand)}`, 'v128', fill));
+          },
+        });
         return;
       }
       if (pushFused(group, expression, push)) return;

@@ -1,12 +1,11 @@
 // What lanes do one by one, each with its own check: accesses to elements that do not lie side by side, and to those that
-// are wider than a lane, atomic operations, divisions of integers. Only where all lanes of a group are there, but for
-// divisions that cannot fail.
+// are wider than a lane, and atomic operations. Only where all lanes of a group are there.
 
 import type { Expression, Statement } from '../../../compiler/ir.ts';
 import { bytesOf } from '../../../kernel/layout.ts';
 import { type AtomicCall, writeAtomicOf } from '../atomics.ts';
 import type { Local } from '../encoder/code.ts';
-import { pushExpression, writeDivision } from '../expressions.ts';
+import { pushExpression } from '../expressions.ts';
 import { pushElementAddress, writeBoundsCheck, writeCheck, writeLoad, writeStore } from '../memory.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { GroupContext } from './group.ts';
@@ -181,45 +180,8 @@ export function writeLaneAtomics(
   });
 }
 
-/** Pushes quotients or remainders of integers; the callbacks push the vectors of the operands. */
-export function pushDivisions(
-  group: GroupContext,
-  expression: Expression & { readonly kind: 'binary' },
-  vector: number,
-  push: (operand: Expression) => void,
-): void {
-  const { code, first, lanes, unit } = group;
-  const { left, right } = expression;
-  unit.tell('divisions', 'integers that lanes divide one by one');
-  code.withTemporaries((take) => {
-    const [dividends, result] = [take('v128'), take('v128')];
-    const [dividend, divisor] = [take('i32'), take('i32')];
-    push(left);
-    code.set(dividends);
-    const shares = lanes.isUniform(right);
-    const divisors = shares ? null : take('v128');
-    if (divisors === null) {
-      pushExpression(first, right);
-      code.set(divisor);
-    } else {
-      push(right);
-      code.set(divisors);
-    }
-    for (let lane = 0; lane < 4; lane += 1) {
-      code.get(dividends).lane('i32x4.extract_lane', lane).set(dividend);
-      if (divisors !== null) code.get(divisors).lane('i32x4.extract_lane', lane).set(divisor);
-      if (lane > 0) code.get(result);
-      writeDivision(threadOf(group, vector, lane), expression, dividend, divisor);
-      if (lane === 0) code.op('i32x4.splat');
-      else code.lane('i32x4.replace_lane', lane);
-      code.set(result);
-    }
-    code.get(result);
-  });
-}
-
 /** The context of the thread in a lane. */
-function threadOf({ code, first, rank }: GroupContext, vector: number, lane: number): ThreadContext {
+export function threadOf({ code, first, rank }: GroupContext, vector: number, lane: number): ThreadContext {
   const pushRank = () => {
     code.get(rank);
     if (4 * vector + lane > 0) code.i32(4 * vector + lane).op('i32.add');
