@@ -78,7 +78,7 @@ export async function checkFiles(
     { inputPaths },
   ] = await Promise.all([
     import('./write-whole.ts'),
-    import('../overlap/journal/journal.ts'),
+    import('../overlap/journal/places.ts'),
     import('../overlap/sums.ts'),
     import('../overlap/file-lists.ts'),
     import('../overlap/input-data.ts'),

@@ -1,6 +1,7 @@
 // Arrow outputs: a column for each number of a row, in record batches of a fixed length, so that the bytes do not depend
 // on how elements were cut into chunks. A batch is held until it is full. Behind a file's is a table that says where they are.
 
+import { deserialize, serialize } from 'node:v8';
 import { Builder } from 'flatbuffers';
 import type { NumberElement, TypedArray } from '../kernel/types.ts';
 import { magic } from './arrow-file.ts';
@@ -25,14 +26,19 @@ interface Block {
   readonly body: number;
 }
 
+/** Where batches are, where the next is, and rows that are in none yet. */
+type Kept = [Block[], number, Uint8Array];
+
 /** Writes columns of one type, as bytes to append; elements come row by row. */
 export class BatchWriter {
   readonly #names: readonly string[];
   readonly #element: ArrowElement;
   readonly #isFile: boolean;
   /** Rows, as they came. */
-  readonly #rows: TypedArray;
+  #rows: TypedArray;
   #held = 0;
+  /** Whether the rows that are held may be asked for later. */
+  #isKept = false;
   #position = 0;
   readonly #blocks: Block[] = [];
   #pieces: Uint8Array[] = [];
@@ -72,6 +78,29 @@ export class BatchWriter {
     return this.#take();
   }
 
+  /** What was written and what is held: where batches are, and rows of the next. */
+  keep(): () => Uint8Array {
+    const batches = this.#blocks.length;
+    const position = this.#position;
+    const held = this.#rows.subarray(0, this.#held);
+    this.#isKept = true;
+    return () => {
+      const { buffer, byteOffset, byteLength } = held;
+      const rows = new Uint8Array(buffer, byteOffset, byteLength);
+      return serialize([this.#blocks.slice(0, batches), position, rows] satisfies Kept);
+    };
+  }
+
+  /** Goes on behind what another has written, in place of what comes before the first element. */
+  restore(state: Uint8Array): void {
+    const [blocks, position, held] = deserialize(state) as Kept;
+    this.#blocks.push(...blocks);
+    this.#position = position;
+    this.#pieces = [];
+    new Uint8Array(this.#rows.buffer, this.#rows.byteOffset).set(held);
+    this.#held = held.length / this.#rows.BYTES_PER_ELEMENT;
+  }
+
   #writeBatch(): void {
     const width = this.#names.length;
     const rows = this.#held / width;
@@ -86,6 +115,8 @@ export class BatchWriter {
       this.#put(new Uint8Array(padded - bytes));
     }
     this.#held = 0;
+    if (this.#isKept) this.#rows = newArray(this.#element, this.#rows.length);
+    this.#isKept = false;
   }
 
   /** A message: its length, and a table whose length is a multiple of 8. */

@@ -8,7 +8,7 @@ import { beginsAsStream } from './arrow-message.ts';
 import type { BatchWriter } from './arrow-writer.ts';
 import type { Encoding, Format, OutputDescription } from './format.ts';
 import { packageFile } from './package-file.ts';
-import { columnsOf } from './text-rows.ts';
+import { columnsOf, nothingKept } from './text-rows.ts';
 
 /** Arrow files, and streams: those end in `.arrows`, or go through pipes. */
 export const arrow: Format = {
@@ -39,9 +39,10 @@ function encode(output: OutputDescription): Encoding {
   let names: readonly string[] = [];
   let began: Uint8Array | undefined;
   let writer: Promise<BatchWriter> | undefined;
+  let made: BatchWriter | undefined;
   const opened = () => {
     writer ??= import('./arrow-writer.ts').then(({ BatchWriter }) => {
-      const made = new BatchWriter(names, component, isFile);
+      made = new BatchWriter(names, component, isFile);
       began = made.begin();
       return made;
     });
@@ -61,6 +62,12 @@ function encode(output: OutputDescription): Encoding {
     encode: async (elements) => {
       const bytes = (await opened()).add(elements);
       return behindBegin(bytes);
+    },
+    keep: () => made?.keep() ?? nothingKept,
+    async restore(state) {
+      if (state.length === 0) return;
+      (await opened()).restore(state);
+      began = undefined;
     },
     end: async () => {
       const bytes = (await opened()).end();

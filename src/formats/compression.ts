@@ -3,6 +3,7 @@
 // A name has both endings: `x.npy.gz` is a .npy file that was compressed. The format inside sees its own bytes, and does
 // not know that they were packed. They come in their order only: a format that reads at positions is refused.
 // An output is compressed chunk by chunk, each on its own: one behind the other they are a whole file of either kind.
+// A run that is resumed goes on behind the last chunk.
 // What may be written again (a header that says the shape) is stored as it is, so that it takes as many bytes again.
 
 import { Readable, Transform } from 'node:stream';
@@ -167,7 +168,9 @@ function packed(format: Format, compression: Compression, output: OutputDescript
   checkCompresses(compression, name);
   const inner = format.encode!({ ...output, name: compressionOfName(name)?.inner ?? name });
   const compress = (bytes: Uint8Array) => compression.compress(bytes, name);
-  const { begin, encode, end } = inner;
+  const { begin, encode, end, keep, restore } = inner;
+  // A run begins again behind a chunk that was compressed, where what is inside does.
+  const isKept = encode === undefined || keep !== undefined;
   return {
     needsShape: inner.needsShape ?? false,
     ...(begin && { begin: (shape: readonly number[]) => compression.store(begin(shape)) }),
@@ -176,6 +179,8 @@ function packed(format: Format, compression: Compression, output: OutputDescript
         (await encode?.(elements)) ??
           new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength),
       ),
+    ...(isKept && { keep: keep ?? (() => () => new Uint8Array()) }),
+    ...(restore && { restore }),
     // Nothing at all is no file of either kind.
     end: async (shape) => compress((await end?.(shape)) ?? new Uint8Array()),
   };

@@ -171,9 +171,18 @@ export interface Encoding {
   end?(shape: readonly number[]): Uint8Array | Promise<Uint8Array>;
   /**
    * Bytes that the first so many elements take, with what comes before them: where a run begins again. Default:
-   * their size in memory, or with an `encode` of its own none, and the run cannot be resumed.
+   * their size in memory, or with an `encode` of its own what was written of them, if there is `keep`. Without either the
+   * run cannot be resumed.
    */
   bytesOf?(elements: number, shape: readonly number[]): number;
+  /**
+   * What the bytes of the next elements depend on, for a run that begins again behind those that were encoded: nothing
+   * where it gives no bytes. It is called behind each chunk; what it returns is called once at most, later, and gives
+   * what was so then. Default: with an `encode` of its own the run cannot be resumed.
+   */
+  keep?(): () => Uint8Array;
+  /** Goes on behind elements that were encoded before, by what `keep` gave. `begin` was called. */
+  restore?(state: Uint8Array): void | Promise<void>;
 }
 
 /** A file of several outputs, one part behind the other, and an index behind all. */

@@ -4,6 +4,7 @@
 // them: one is an archive by itself, several are parts of one.
 
 import type { Archive, Encoding, Format, OutputDescription } from './format.ts';
+import { u64 } from './little-endian.ts';
 import { npyHeader } from './npy-header.ts';
 import { behindBytes, indexOf, StoredEntry } from './zip-entry.ts';
 
@@ -36,6 +37,14 @@ function encode(output: OutputDescription): Encoding {
       bytes += elements.byteLength;
       return part.encode!(elements);
     },
+    keep() {
+      const state = Buffer.concat([part.keep!()(), u64(bytes)]);
+      return () => state;
+    },
+    restore(state) {
+      void part.restore!(state);
+      bytes = Number(Buffer.from(state).readBigUInt64LE(state.length - 8));
+    },
     async end(shape) {
       const end = await part.end!(shape);
       return Buffer.concat([end, all.index([0], bytes + end.length)]);
@@ -59,6 +68,11 @@ function archive(): Archive {
           entry.add(bytes);
           return bytes;
         },
+        keep() {
+          const state = entry.keep();
+          return () => state;
+        },
+        restore: (state) => entry.restore(state),
         end(shape) {
           const head = npyHeader(element, shape);
           records[position] = (at) => entry.record(head, at);

@@ -1,7 +1,8 @@
 // Parquet outputs: required columns, one for each number of a row, in row groups of a fixed length, so that the bytes of a file do not depend on
 // how its elements were cut into chunks. A group is held until it is full; what is behind the last one is the index.
 
-import type { DecodedArray } from 'hyparquet';
+import { deserialize, serialize } from 'node:v8';
+import type { DecodedArray, RowGroup } from 'hyparquet';
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import { decodeHalf } from '../kernel/half.ts';
 import type { NumberElement, TypedArray } from '../kernel/types.ts';
@@ -28,6 +29,12 @@ const columns = {
 /** An element that a Parquet file can hold. */
 export type ParquetElement = keyof typeof columns;
 
+/** The index of the groups that are written, and rows that are not. */
+type Kept = readonly [
+  readonly [RowGroup[], ParquetWriter['pendingIndexes'], bigint, offset: number],
+  Uint8Array,
+];
+
 /** Writes columns of one type, as bytes to append; elements come row by row. */
 export class ColumnWriter {
   readonly #names: readonly string[];
@@ -35,8 +42,10 @@ export class ColumnWriter {
   readonly #bytes = new ByteWriter();
   readonly #file: ParquetWriter;
   /** Rows, as they came. */
-  readonly #group: TypedArray;
+  #group: TypedArray;
   #held = 0;
+  /** Whether the rows that are held may be asked for later. */
+  #isKept = false;
 
   constructor(names: readonly string[], element: ParquetElement) {
     this.#names = names;
@@ -74,9 +83,38 @@ export class ColumnWriter {
     return this.#take();
   }
 
+  /** What was written and what is held: the index of the groups, and rows of the next. */
+  keep(): () => Uint8Array {
+    const { row_groups, pendingIndexes, num_rows } = this.#file;
+    const [groups, columns] = [row_groups.length, pendingIndexes.length];
+    const { offset } = this.#bytes;
+    const held = this.#group.subarray(0, this.#held);
+    this.#isKept = true;
+    return () => {
+      const index = [row_groups.slice(0, groups), pendingIndexes.slice(0, columns), num_rows, offset];
+      const { buffer, byteOffset, byteLength } = held;
+      return serialize([index, new Uint8Array(buffer, byteOffset, byteLength)]);
+    };
+  }
+
+  /** Goes on behind what another has written. */
+  restore(state: Uint8Array): void {
+    const [[groups, columns, rows, offset], held] = deserialize(state) as Kept;
+    this.#file.row_groups.push(...groups);
+    this.#file.pendingIndexes.push(...columns);
+    this.#file.num_rows = rows;
+    this.#take();
+    this.#bytes.offset = offset;
+    const bytes = new Uint8Array(this.#group.buffer, this.#group.byteOffset);
+    bytes.set(held);
+    this.#held = held.length / this.#group.BYTES_PER_ELEMENT;
+  }
+
   #writeHeld(): void {
     this.#writeGroup(this.#group.subarray(0, this.#held));
     this.#held = 0;
+    if (this.#isKept) this.#group = newArray(this.#element, groupLength * this.#names.length);
+    this.#isKept = false;
   }
 
   #writeGroup(group: TypedArray): void {

@@ -8,7 +8,7 @@ import { componentOf } from '../kernel/types.ts';
 import type { Encoding, Format, OutputDescription } from './format.ts';
 import { packageFile } from './package-file.ts';
 import type { ColumnWriter } from './parquet-writer.ts';
-import { columnsOf } from './text-rows.ts';
+import { columnsOf, nothingKept } from './text-rows.ts';
 
 /** Parquet files. */
 export const parquet: Format = {
@@ -37,8 +37,12 @@ function encode(output: OutputDescription): Encoding {
   }
   let names: readonly string[] = [];
   let writer: Promise<ColumnWriter> | undefined;
+  let made: ColumnWriter | undefined;
   const opened = () => {
-    writer ??= import('./parquet-writer.ts').then(({ ColumnWriter }) => new ColumnWriter(names, component));
+    writer ??= import('./parquet-writer.ts').then(({ ColumnWriter }) => {
+      made = new ColumnWriter(names, component);
+      return made;
+    });
     return writer;
   };
   return {
@@ -47,6 +51,10 @@ function encode(output: OutputDescription): Encoding {
       return new Uint8Array();
     },
     encode: async (elements) => (await opened()).add(elements),
+    keep: () => made?.keep() ?? nothingKept,
+    async restore(state) {
+      if (state.length > 0) (await opened()).restore(state);
+    },
     end: async () => (await opened()).end(),
   };
 }

@@ -16,6 +16,9 @@ export function columnsOf({ parameter }: OutputDescription, shape: readonly numb
 /** Rows whose text is made at once: what a chunk's would take together is many times the chunk. */
 const rowsAtOnce = 8192;
 
+/** Lines depend on nothing before them. */
+export const nothingKept = () => new Uint8Array();
+
 /** The lines of elements, so many in a row, each made of a row's numbers as text. */
 export function encodeRows(
   elements: TypedArray,

@@ -28,6 +28,18 @@ export class StoredEntry {
     this.#name = Buffer.from(name);
   }
 
+  /** The checksum and the number of the bytes that were taken. */
+  keep(): Uint8Array {
+    return Buffer.concat([u32(this.#crc), u64(this.#bytes)]);
+  }
+
+  /** Goes on behind bytes that another has taken. */
+  restore(state: Uint8Array): void {
+    const view = new DataView(state.buffer, state.byteOffset, state.byteLength);
+    this.#crc = view.getUint32(0, true);
+    this.#bytes = Number(view.getBigUint64(4, true));
+  }
+
   /** What comes before the file's first byte. */
   begin(): Uint8Array {
     const sizes = [u16(1), u16(16), u64(0), u64(0)];

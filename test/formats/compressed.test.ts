@@ -135,14 +135,4 @@ describe('an output', () => {
     expect(new Float32Array(unpacked.slice().buffer)).toEqual(floats.map((one) => 2 * one));
     expect((await readAll(output)).values).toEqual([...floats.map((one) => 2 * one)]);
   });
-
-  test('cannot be gone on with', async () => {
-    const input = file('x.npy', npy);
-    const output = join(temporaryDirectory(), 'y.npy.gz');
-    await expectFailure(
-      run(double, { input, output, resume: true }),
-      'WS5010',
-      'only be written from the beginning',
-    );
-  });
 });

@@ -2,6 +2,9 @@
 
 import { mutationsOf } from './mutation.ts';
 
+const kept = ['test/formats/kept.test.ts'];
+const resumed = ['test/overlap/resume-formats.test.ts'];
+
 export const mutations = [
   ...mutationsOf(
     'src/overlap/journal/text.ts',
@@ -75,8 +78,8 @@ export const mutations = [
       },
       {
         name: 'the mark is taken after the flush',
-        from: '    const noted = this.#states === undefined ? this.#written : kept?.noted;\n    if (noted === undefined || noted.rows === this.#noted.rows) return;\n    await Promise.all(this.#outputs.map((output) => output.sync()));',
-        to: '    if (this.#written.rows === this.#noted.rows) return;\n    await Promise.all(this.#outputs.map((output) => output.sync()));\n    const noted = this.#states === undefined ? this.#written : kept?.noted;\n    if (noted === undefined) return;',
+        from: 'const { noted } = written;',
+        to: 'const { noted } = this.#hasState ? written : this.#written;',
         why: 'rows that were written while the flush ran count as flushed',
       },
       {
@@ -88,7 +91,7 @@ export const mutations = [
       {
         name: 'a failed flush is not reported',
         from: 'if (this.#failure !== undefined) throw this.#failure.cause;\n    const sums =',
-        to: 'this.#written =',
+        to: 'const sums =',
         why: 'a full disk is noticed at the end, after hours',
       },
       {
@@ -136,4 +139,88 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf('src/formats/arrow-writer.ts', kept, [
+    {
+      name: 'rows that are kept are written over by those of the next batch',
+      from: 'if (this.#isKept) this.#rows = newArray(this.#element, this.#rows.length);',
+      to: '',
+      why: 'a run that goes on writes a batch of rows of two places',
+    },
+    {
+      name: 'a file that is gone on with forgets where its batches are',
+      from: 'this.#blocks.push(...blocks);',
+      to: 'void blocks;',
+      why: 'readers find the last rows of the file alone',
+    },
+  ]),
+  ...mutationsOf('src/formats/parquet-writer.ts', kept, [
+    {
+      name: 'rows that are kept are written over by those of the next group',
+      from: 'if (this.#isKept) this.#group = newArray(this.#element, groupLength * this.#names.length);',
+      to: '',
+      why: 'a run that goes on writes a group of rows of two places',
+    },
+    {
+      name: 'groups that were written later are kept, too',
+      from: 'row_groups.slice(0, groups)',
+      to: 'row_groups.slice(0)',
+      why: 'a run that goes on writes an index with groups twice',
+    },
+    {
+      name: 'places of groups are counted from where the run goes on',
+      from: 'this.#bytes.offset = offset;',
+      to: 'void offset;',
+      why: 'the index tells wrong places, and the file cannot be read',
+    },
+    {
+      name: 'rows before are not counted',
+      from: 'this.#file.num_rows = rows;',
+      to: 'void rows;',
+      why: 'the file says that it has fewer rows',
+    },
+  ]),
+  ...mutationsOf('src/formats/compression.ts', resumed, [
+    {
+      name: 'whatever is compressed can be gone on with',
+      from: 'const isKept = encode === undefined || keep !== undefined;',
+      to: 'const isKept = keep !== null;',
+      why: 'the rows before an interruption are missing in a picture',
+    },
+  ]),
+  ...mutationsOf('src/overlap/journal/journal.ts', resumed, [
+    {
+      name: 'a line says how long files are when it is written',
+      from: 'sizes: marks.map(({ bytes }) => bytes)',
+      to: 'sizes: marks.map(({ bytes }) => bytes + 1)',
+      why: 'a run goes on behind bytes that are of the next chunk',
+    },
+    {
+      name: 'the state of an output is that of another',
+      from: 'const state = ofOutputs[i];',
+      to: 'const state = ofOutputs[0];',
+      why: 'a table goes on with the rows of another',
+    },
+    {
+      name: 'a state that is written has no checksum',
+      from: 'sums.push(sumOf(state));',
+      to: 'if (this.#hasState) sums.push(sumOf(state));',
+      why: 'rows that a table had not written when the run ended are missing in it',
+    },
+  ]),
+  ...mutationsOf('src/overlap/journal/former.ts', resumed, [
+    {
+      name: 'a line without its state counts',
+      from: 'if (state !== undefined) break;',
+      to: 'if (state !== undefined || sum !== null) break;',
+      why: 'a state that was damaged is left out, and the rows in it are missing',
+    },
+  ]),
+  ...mutationsOf('src/overlap/journal/text.ts', resumed, [
+    {
+      name: 'lines have no sizes',
+      from: '...(sizes !== undefined && { sizes: sizes as readonly number[] }),',
+      to: '',
+      why: 'no line of a compressed output counts',
+    },
+  ]),
 ];

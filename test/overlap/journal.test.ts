@@ -28,11 +28,15 @@ const counted = (text: Uint8Array = readFileSync(at('.y.bin.journal'))) => {
   return { rows, chunks };
 };
 
+/** Of an output whose bytes follow from its rows. */
+const unmarked = () => ({ bytes: 0, state: () => new Uint8Array() });
+
 test('counts what was written when its output has been flushed, and not before', async () => {
   const journal = await open();
   let flushed = () => {};
   let flushes = 0;
   journal.add({
+    mark: unmarked,
     sync: () => {
       flushes++;
       return new Promise((resolve) => {
@@ -76,6 +80,7 @@ test('flushes by itself while the run goes on, and fails it if that fails', asyn
   const journal = await open();
   let failure: Error | undefined;
   journal.add({
+    mark: unmarked,
     sync: async () => {
       if (failure !== undefined) throw failure;
     },
@@ -103,7 +108,7 @@ test('flushes by itself while the run goes on, and fails it if that fails', asyn
 test('counts what was written before a flush, and keeps every line that it had', async () => {
   const journal = await open();
   const flushes: (() => void)[] = [];
-  journal.add({ sync: () => new Promise<void>((resolve) => flushes.push(resolve)) });
+  journal.add({ mark: unmarked, sync: () => new Promise<void>((resolve) => flushes.push(resolve)) });
   write(journal, 10);
   await expect.poll(() => flushes.length).toBe(1);
   write(journal, 10);
@@ -138,6 +143,7 @@ test('counts nothing more once outputs are being completed: a failed flush is re
   const journal = await open();
   let flushes = 0;
   journal.add({
+    mark: unmarked,
     sync: async () => {
       flushes++;
     },

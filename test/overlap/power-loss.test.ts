@@ -27,12 +27,18 @@ const { now } = performance;
 let device: Device;
 let directory: string;
 /** The output and its checksums: of a run before, and of the one that is looked at. */
-let before: readonly Buffer[];
-let whole: readonly Buffer[];
+type Files = readonly Buffer[];
+const before: Record<string, Files> = {};
+const whole: Record<string, Files> = {};
 const at = (name: string) => join(directory, name);
 const folder = () => at('out');
-const output = () => join(folder(), 'y.npy');
-const common = () => ({ input: at('x.npy'), output: output(), device, chunk: 100, depth: 2, checksum: true });
+const output = (name: string) => join(folder(), name);
+const common = (name: string) => ({
+  ...{ input: at('x.npy'), output: output(name), device },
+  ...{ chunk: 100, depth: 2, checksum: true },
+});
+/** Outputs whose bytes follow from their rows, and whose bytes depend on what was before. */
+const names = ['y.npy', 'y.csv.gz', 'y.parquet'] as const;
 
 beforeAll(async () => {
   device = await open('cpu', { threads: 1, memory: 16 << 20 });
@@ -40,12 +46,14 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'warpstage-test-'));
   writeFileSync(at('x.npy'), npyFile({ shape: [rows], data: x }));
   mkdirSync(folder());
-  const written = async (a: number) => {
-    await run(affine, { ...common(), settings: { a, b: 1 } });
-    return [output(), `${output()}.sums`].map((path) => readFileSync(path));
+  const written = async (name: string, a: number) => {
+    await run(affine, { ...common(name), settings: { a, b: 1 } });
+    return [output(name), `${output(name)}.sums`].map((path) => readFileSync(path));
   };
-  before = await written(3);
-  whole = await written(2);
+  for (const name of names) {
+    before[name] = await written(name, 3);
+    whole[name] = await written(name, 2);
+  }
 });
 afterAll(async () => {
   performance.now = now;
@@ -60,6 +68,7 @@ afterAll(() => {
 });
 
 interface Kind {
+  readonly name: (typeof names)[number];
   readonly resume: boolean;
   readonly fsync: boolean;
 }
@@ -76,9 +85,13 @@ interface Left {
 async function lose(kind: Kind, what: 'process' | 'power', operation: number, seed: number): Promise<Left> {
   rmSync(folder(), { recursive: true });
   mkdirSync(folder());
-  writeFileSync(output(), before[0]!);
-  writeFileSync(`${output()}.sums`, before[1]!);
-  const options = { ...common(), ...kind, settings: { a: 2, b: 1 } };
+  const { name, ...how } = kind;
+  const path = output(name);
+  const [old, sums] = before[name]!;
+  const [full] = whole[name]!;
+  writeFileSync(path, old!);
+  writeFileSync(`${path}.sums`, sums!);
+  const options = { ...common(name), ...how, settings: { a: 2, b: 1 } };
   const disk = new SimulatedDisk(folder(), operation);
   await disk.replace();
   let ended = true;
@@ -92,16 +105,16 @@ async function lose(kind: Kind, what: 'process' | 'power', operation: number, se
   }
   disk.leave(what, randomOf(seed));
 
-  const left = existsSync(output()) ? readFileSync(output()) : undefined;
-  const found = left?.equals(whole[0]!) ? 'new' : left?.equals(before[0]!) ? 'old' : 'neither';
-  if (found !== 'neither' && existsSync(`${output()}.sums`)) {
+  const left = existsSync(path) ? readFileSync(path) : undefined;
+  const found = left?.equals(full!) ? 'new' : left?.equals(old!) ? 'old' : 'neither';
+  if (found !== 'neither' && existsSync(`${path}.sums`)) {
     const promised = what === 'process' || kind.fsync || kind.resume;
-    const noted = verify(output(), { signal: new AbortController().signal });
+    const noted = verify(path, { signal: new AbortController().signal });
     if (promised) expect((await noted).differences).toEqual([]);
     else await noted.catch(() => {});
   }
   const again = await run(affine, options);
-  expect(readFileSync(output()).equals(whole[0]!)).toBe(true);
+  expect(readFileSync(path).equals(full!)).toBe(true);
   const hidden = namesIn(folder()).filter(
     (name) => name.startsWith('.') && !name.includes(`-${process.pid}-`),
   );
@@ -122,11 +135,13 @@ const within = fc.integer({ min: 1, max: 80 });
 const seeds = fc.nat(2 ** 31);
 
 describe.each<Kind>([
-  { resume: false, fsync: false },
-  { resume: false, fsync: true },
-  { resume: true, fsync: false },
-  { resume: true, fsync: true },
-])('resume $resume, fsync $fsync', (kind) => {
+  { name: 'y.npy', resume: false, fsync: false },
+  { name: 'y.npy', resume: false, fsync: true },
+  { name: 'y.npy', resume: true, fsync: false },
+  { name: 'y.npy', resume: true, fsync: true },
+  { name: 'y.csv.gz', resume: true, fsync: false },
+  { name: 'y.parquet', resume: true, fsync: false },
+])('$name, resume $resume, fsync $fsync', (kind) => {
   test.each(['process', 'power'] as const)('a loss of %s', async (what) => {
     const promised = what === 'process' || kind.fsync || kind.resume;
     const counts = { losses: 0, ended: 0, old: 0, new: 0, neither: 0, resumed: 0 };
@@ -150,7 +165,7 @@ describe.each<Kind>([
 test('without fsync, a loss of power may leave neither', async () => {
   let worst = 0;
   for (let seed = 1; seed <= 40 && worst === 0; seed++) {
-    const { ended, output } = await lose({ resume: false, fsync: false }, 'power', 1000, seed);
+    const { ended, output } = await lose({ name: 'y.npy', resume: false, fsync: false }, 'power', 1000, seed);
     expect(ended).toBe(true);
     if (output === 'neither') worst++;
   }

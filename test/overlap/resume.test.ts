@@ -418,7 +418,7 @@ describe('what a run leaves', () => {
     await expectFailure(
       run(affine, { ...options, resume: true }),
       'WS5013',
-      'the format of the journal was not there, and is 3',
+      'the format of the journal was not there, and is 4',
     );
   });
 });

@@ -20,7 +20,7 @@ import type { Facts } from './text.ts';
 import { valueText } from './value-text.ts';
 
 /** Of the journals that this version writes and reads. */
-const formatNumber = '3';
+const formatNumber = '4';
 const formatName = 'the format of the journal';
 
 /** What facts are taken from. */

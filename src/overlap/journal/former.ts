@@ -10,25 +10,34 @@ import { openOwn } from '../../files/own-file.ts';
 import { readThrough } from '../../files/sum-of-file.ts';
 import { differencesOf } from './facts.ts';
 import type { StateFiles } from './state-files.ts';
-import { type Facts, headLine, type JournalText, type Mark, nothingWritten, readJournal } from './text.ts';
+import {
+  type Facts,
+  headLine,
+  type JournalText,
+  type Mark,
+  type Noted,
+  nothingWritten,
+  readJournal,
+} from './text.ts';
 
 /** An output of the run. */
 export interface Target {
   /** Where it is to appear, as it was given. */
   readonly path: string;
-  /** How many bytes its file has when so much is through. */
-  readonly bytesOf: (mark: Mark) => number;
+  /** How many bytes its file has when so much is through; undefined where only what was written tells. */
+  readonly bytesOf: ((mark: Mark) => number) | undefined;
 }
 
 /** What a former run left. */
 export interface Former {
-  readonly mark: Mark;
+  readonly mark: Noted;
   /** Bytes of the journal that count. */
   readonly length: number;
   /** Lines that count; the first is the one that says which run it is. */
   readonly lines: number;
   /** Of what is there of each output. */
   readonly checksums: readonly Checksum[];
+  /** Packed: see packed.ts. */
   readonly state: Uint8Array | undefined;
 }
 
@@ -36,7 +45,7 @@ export interface Former {
 export function beginning(facts: Facts, targets: readonly Target[]): Former {
   const length = Buffer.byteLength(headLine(facts));
   const checksums = targets.map(() => new Checksum());
-  return { mark: nothingWritten, length, lines: 1, checksums, state: undefined };
+  return { mark: { ...nothingWritten, sums: [] }, length, lines: 1, checksums, state: undefined };
 }
 
 /** What a former run left, if there is something to go on from. */
@@ -45,7 +54,7 @@ export async function formerRun(
   partials: readonly string[],
   facts: Facts,
   targets: readonly Target[],
-  states: StateFiles | undefined,
+  states: StateFiles,
 ): Promise<Former | undefined> {
   const bytes = await readOwn(path, (file) => file.readFile());
   const sizes: (number | undefined)[] = [];
@@ -58,7 +67,7 @@ export async function formerRun(
   const differences = differencesOf(text.facts, facts, mend);
   if (differences.length > 0) throw new WarpstageError(differences);
   for (const [i, target] of targets.entries()) {
-    const expected = bytesAt(target, text.lines.at(-1)!.noted);
+    const expected = bytesAt(target, text.lines.at(-1)!.noted, i);
     if (sizes[i]! >= expected) continue;
     throw problem(
       'WS5013',
@@ -69,9 +78,10 @@ export async function formerRun(
   return await intactPart(text, partials, targets, states);
 }
 
-/** Bytes of an output's file when so much is through. */
-export function bytesAt({ bytesOf }: Target, mark: Mark): number {
-  return mark.rows === 0 ? 0 : bytesOf(mark);
+/** Bytes of the file of an output, the i-th, when so much is through. */
+export function bytesAt({ bytesOf }: Target, noted: Noted, i: number): number {
+  if (noted.rows === 0) return 0;
+  return bytesOf === undefined ? noted.sizes![i]! : bytesOf(noted);
 }
 
 /** As far as every output, and the state, has the checksums that it was written with: what is damaged is computed again. */
@@ -79,13 +89,13 @@ async function intactPart(
   { lines }: JournalText,
   partials: readonly string[],
   targets: readonly Target[],
-  states: StateFiles | undefined,
+  states: StateFiles,
 ): Promise<Former> {
   let intact = lines.length;
   const found: (readonly Checksum[])[] = [];
   for (const [i, target] of targets.entries()) {
     const sums = lines.slice(0, intact).map(({ noted }) => ({
-      bytes: bytesAt(target, noted),
+      bytes: bytesAt(target, noted, i),
       sum: noted.rows === 0 ? new Checksum().value : noted.sums[i],
     }));
     const checksums = await readOwn(partials[i]!, (file) => intactSums(file, sums));
@@ -93,8 +103,11 @@ async function intactPart(
     found.push(checksums ?? [new Checksum()]);
   }
   let state: Uint8Array | undefined;
-  while (states !== undefined && intact > 1) {
-    state = await states.read(intact - 1, lines[intact - 1]!.noted.sums[targets.length]);
+  while (intact > 1) {
+    const sum = lines[intact - 1]!.noted.sums[targets.length];
+    // A line may have no state behind it.
+    if (sum === undefined) break;
+    state = await states.read(intact - 1, sum);
     if (state !== undefined) break;
     intact--;
   }

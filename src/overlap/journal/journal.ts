@@ -9,16 +9,19 @@
 // only such are gone on with: what others could have made, or have led elsewhere by a link, is refused.
 //
 // Where accumulators go from chunk to chunk, a line counts only with their state behind the same rows (state-files.ts).
-// The run brings it between two chunks, when it is due.
+// The run brings it between two chunks, when it is due. So does what an output's next bytes depend on, as the rows of a
+// Parquet group that is not full yet; where they depend on nothing, as behind a compressed chunk, the line says how long the
+// file is.
 
 import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
 import { problem, unwritable } from '../../diagnostics/problem.ts';
 import type { Checksum } from '../../files/checksum.ts';
 import { openOwn, ownMode } from '../../files/own-file.ts';
-import { placeOf } from '../../files/place.ts';
+import { nothing, type SinkMark } from '../sinks/sink.ts';
 import { beginning, bytesAt, type Former, formerRun, type Target } from './former.ts';
 import { lockPath } from './lock.ts';
+import { pack, unpack } from './packed.ts';
+import { beside, finalOf, hintOfFolder, statePaths } from './places.ts';
 import { StateFiles, sumOf } from './state-files.ts';
 import { type Facts, headLine, type Mark, markLine, type Noted } from './text.ts';
 
@@ -29,11 +32,14 @@ export interface PartialFile {
   readonly bytes: number;
   /** That of these bytes. Its sink continues it. */
   readonly checksum: Checksum;
+  /** What the bytes behind them depend on, where a former run has noted it. */
+  readonly state?: Uint8Array | undefined;
 }
 
-/** An output that is written: flushes it to the disk. */
+/** An output that is written: flushes it to the disk, and says how far it is. */
 export interface Flushed {
   sync(): Promise<void>;
+  mark(): SinkMark;
 }
 
 /** Where a journal lies, and what it keeps. */
@@ -47,6 +53,21 @@ export interface Kept {
 /** Milliseconds from one flush to the next. */
 const interval = 1000;
 
+/** What is written: a mark, and what the next bytes of each output depend on then; with it what accumulators hold. */
+interface Written {
+  readonly noted: Noted;
+  readonly states: readonly (() => Uint8Array)[];
+  readonly held?: Uint8Array;
+}
+
+/** What a journal knows of states when it is opened. */
+interface States {
+  readonly states: StateFiles;
+  readonly hasState: boolean;
+  readonly saysSizes: boolean;
+  readonly found: Uint8Array | undefined;
+}
+
 export class Journal {
   /** What a former run left; this one continues after it. */
   readonly begin: Mark;
@@ -59,12 +80,17 @@ export class Journal {
   /** Lines that the journal has. */
   #lines: number;
   /** What is written, and what the journal says. */
-  #written: Noted;
+  #written: Written;
   #noted: Mark;
-  readonly #states: StateFiles | undefined;
-  /** The state that a former run left, until it is taken; and what is to be noted with the state behind it. */
+  /** Whether only what follows from `keepState` is noted: accumulators go from chunk to chunk. */
+  readonly #hasState: boolean;
+  readonly #states: StateFiles;
+  #hasStateFiles: boolean;
+  /** Whether lines say how long the files are. */
+  readonly #saysSizes: boolean;
+  /** What accumulators held when a former run ended, until it is taken; and what is to be noted with what they hold now. */
   #found: Uint8Array | undefined;
-  #kept: { readonly noted: Noted; readonly state: Uint8Array } | undefined;
+  #kept: Written | undefined;
   #lastFlush = performance.now();
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
@@ -78,7 +104,7 @@ export class Journal {
     release: () => Promise<void>,
     file: FileHandle,
     former: Former,
-    states: StateFiles | undefined,
+    { states, hasState, saysSizes, found }: States,
   ) {
     const begin = markOf(former.mark);
     this.#path = path;
@@ -86,12 +112,15 @@ export class Journal {
     this.#release = release;
     this.#file = file;
     this.begin = begin;
-    this.#written = { ...begin, sums: [] };
+    this.#written = { noted: { ...begin, sums: [] }, states: [] };
     this.#noted = begin;
     this.#position = former.length;
     this.#lines = former.lines;
     this.#states = states;
-    this.#found = former.state;
+    this.#hasState = hasState;
+    this.#hasStateFiles = hasState || former.state !== undefined;
+    this.#saysSizes = saysSizes;
+    this.#found = found;
   }
 
   /**
@@ -103,18 +132,23 @@ export class Journal {
     const finals = await Promise.all(targets.map(({ path }) => finalOf(path)));
     const base = kept?.base ?? finals[0]!;
     const path = beside(base, 'journal');
-    const states = kept?.hasState ? new StateFiles(statePaths(base)) : undefined;
+    const hasState = kept?.hasState ?? false;
+    const states = new StateFiles(statePaths(base));
     const release = await lockAll([...new Set([base, ...finals])]);
     try {
       const partials = finals.map((final) => beside(final, 'partial'));
       const found = await formerRun(path, partials, facts, targets, states);
       const file = await openText(path, found?.length, facts);
       const former = found ?? beginning(facts, targets);
+      const [held, ...ofOutputs] = former.state === undefined ? [] : unpack(former.state);
       const places = targets.map((target, i) => {
-        const bytes = bytesAt(target, former.mark);
-        return [target.path, { path: partials[i]!, bytes, checksum: former.checksums[i]! }] as const;
+        const bytes = bytesAt(target, former.mark, i);
+        const state = ofOutputs[i];
+        return [target.path, { path: partials[i]!, bytes, checksum: former.checksums[i]!, state }] as const;
       });
-      return new Journal(path, new Map(places), release, file, former, states);
+      const saysSizes = targets.some(({ bytesOf }) => bytesOf === undefined);
+      const known = { states, hasState, saysSizes, found: hasState ? held : undefined };
+      return new Journal(path, new Map(places), release, file, former, known);
     } catch (error) {
       await release();
       throw error;
@@ -144,35 +178,37 @@ export class Journal {
   written(rows: number, kept?: number): void {
     if (this.#failure !== undefined) throw this.#failure.cause;
     const sums = [...this.#partials.values()].map(({ checksum }) => checksum.value);
-    const before = this.#written;
-    this.#written = {
+    const { noted: before } = this.#written;
+    const marks = this.#outputs.map((output) => output.mark());
+    const noted: Noted = {
       rows: before.rows + rows,
       chunks: before.chunks + 1,
       ...(kept !== undefined && { kept: (before.kept ?? 0) + kept }),
+      ...(this.#saysSizes && { sizes: marks.map(({ bytes }) => bytes) }),
       sums,
     };
-    if (this.#states === undefined) this.#schedule();
+    this.#written = { noted, states: marks.map(({ state }) => state) };
+    if (!this.#hasState) this.#schedule();
   }
 
-  /** The state that a former run left; once. */
+  /** What accumulators held when a former run ended; once. */
   takeState(): Uint8Array | undefined {
     const state = this.#found;
     this.#found = undefined;
     return state;
   }
 
-  /** Whether the state behind what is written is to be kept now. */
+  /** Whether the state of accumulators behind what is written is to be kept now. */
   get isStateDue(): boolean {
-    if (this.#stopped || this.#flushing !== undefined || this.#written.rows === this.#noted.rows)
+    if (this.#stopped || this.#flushing !== undefined || this.#written.noted.rows === this.#noted.rows)
       return false;
     return performance.now() - this.#lastFlush >= interval;
   }
 
-  /** Keeps the state behind all that is written, beside the run. */
+  /** Keeps the state of accumulators behind all that is written, beside the run. */
   keepState(state: Uint8Array): void {
     if (this.#stopped) return;
-    const sums = [...this.#written.sums.slice(0, this.#partials.size), sumOf(state)];
-    this.#kept = { noted: { ...this.#written, sums }, state };
+    this.#kept = { ...this.#written, held: state };
     this.#flushing = (this.#flushing ?? Promise.resolve()).then(() => this.#flushBeside());
   }
 
@@ -192,7 +228,7 @@ export class Journal {
   async remove(): Promise<void> {
     await this.#file.close();
     await rm(this.#path, { force: true }).catch(() => {});
-    await this.#states?.remove();
+    if (this.#hasStateFiles) await this.#states.remove();
     await this.#release();
   }
 
@@ -221,7 +257,7 @@ export class Journal {
     if (this.#noted.rows === 0 || there.includes(undefined)) {
       const paths = [this.#path, ...partials];
       await Promise.allSettled(paths.map((path) => rm(path, { force: true })));
-      await this.#states?.remove();
+      if (this.#hasStateFiles) await this.#states.remove();
     }
     await this.#release();
   }
@@ -244,16 +280,22 @@ export class Journal {
     }
     this.#flushing = undefined;
     this.#lastFlush = performance.now();
-    if (this.#states === undefined && this.#noted.rows < this.#written.rows) this.#schedule();
+    if (!this.#hasState && this.#noted.rows < this.#written.noted.rows) this.#schedule();
   }
 
   async #flush(): Promise<void> {
-    const kept = this.#kept;
-    const noted = this.#states === undefined ? this.#written : kept?.noted;
-    if (noted === undefined || noted.rows === this.#noted.rows) return;
+    const written = this.#hasState ? this.#kept : this.#written;
+    if (written === undefined || written.noted.rows === this.#noted.rows) return;
+    const state = pack([written.held ?? nothing, ...written.states.map((of) => of())]);
     await Promise.all(this.#outputs.map((output) => output.sync()));
-    if (kept !== undefined) await this.#states?.write(this.#lines, kept.state);
-    const line = Buffer.from(markLine(noted));
+    const { noted } = written;
+    const sums = [...noted.sums];
+    if (this.#hasState || state.length > 0) {
+      this.#hasStateFiles = true;
+      await this.#states.write(this.#lines, state);
+      sums.push(sumOf(state));
+    }
+    const line = Buffer.from(markLine({ ...noted, sums }));
     try {
       await this.#file.write(line, 0, line.length, this.#position);
       await this.#file.datasync();
@@ -262,7 +304,7 @@ export class Journal {
     }
     this.#position += line.length;
     this.#lines++;
-    if (this.#kept === kept) this.#kept = undefined;
+    if (this.#kept === written) this.#kept = undefined;
     this.#noted = markOf(noted);
   }
 }
@@ -270,53 +312,6 @@ export class Journal {
 /** What a line says, without its checksums. */
 function markOf({ rows, chunks, kept }: Mark): Mark {
   return { rows, chunks, ...(kept !== undefined && { kept }) };
-}
-
-/**
- * Where an output is to appear, through links.
- *
- * @throws WarpstageError WS5006 where there is no such folder
- */
-export async function finalOf(path: string): Promise<string> {
-  try {
-    return (await placeOf(path)).path;
-  } catch (cause) {
-    throw unwritable(path, cause, hintOfFolder);
-  }
-}
-
-/**
- * The files that a run to be resumed keeps beside these outputs, and beside `name`, if there is one. Outputs that cannot
- * be written are refused later.
- */
-export async function unfinishedFiles(
-  outputs: readonly string[],
-  name: string | true = true,
-  passes = 1,
-): Promise<string[]> {
-  const files = outputs.filter((path) => path !== '-');
-  const finals = await Promise.all(files.map(finalOf)).catch(() => []);
-  const bases = name === true ? finals.slice(0, 1) : await Promise.all([finalOf(name)]).catch(() => []);
-  const ofPasses = Array.from({ length: passes }, (_, position) =>
-    bases.flatMap((base) => {
-      const own = baseOfPass(base, { position, of: passes });
-      return [beside(own, 'journal'), ...statePaths(own)];
-    }),
-  );
-  return [...ofPasses.flat(), ...finals.map((final) => beside(final, 'partial'))];
-}
-
-/** What the journal of a pass lies beside: that of the last, which has the outputs, has the name itself. */
-export function baseOfPass(base: string, { position, of }: { position: number; of: number }): string {
-  return position === of - 1 ? base : `${base}.pass-${position + 1}`;
-}
-
-function statePaths(base: string): [string, string] {
-  return [beside(base, 'state-0'), beside(base, 'state-1')];
-}
-
-function beside(final: string, ending: string): string {
-  return join(dirname(final), `.${basename(final)}.${ending}`);
 }
 
 async function lockAll(finals: readonly string[]): Promise<() => Promise<void>> {
@@ -371,5 +366,3 @@ async function beginText(path: string, facts: Facts): Promise<FileHandle> {
     throw error;
   }
 }
-
-const hintOfFolder = 'check that its directory exists and may be written';

@@ -13,7 +13,7 @@ import { encodingOf, outputFile } from '../outputs.ts';
 import { rowsOut } from '../plan.ts';
 import { urlFact } from '../url-inputs.ts';
 import { contentFact, factsOf, fileFact, formatFact, nameOfFact } from './facts.ts';
-import { baseOfPass, finalOf } from './journal.ts';
+import { baseOfPass, finalOf } from './places.ts';
 import type { Begin, Mark } from './text.ts';
 
 /** Keeps a journal, and leaves out of the inputs what a former run has written the outputs of. */
@@ -74,7 +74,8 @@ export async function resumeRun(
       element,
       shape,
     );
-    return { path: file, bytesOf: ({ rows, kept }: Mark) => sizeOf(elementsOf(kept ?? rows)) };
+    const bytesOf = sizeOf && (({ rows, kept }: Mark) => sizeOf(elementsOf(kept ?? rows)));
+    return { path: file, bytesOf };
   });
   const [first] = destinations.values();
   const name = typeof resume === 'string' ? resume : outputFile(first as string | OutputFile).file;
@@ -84,15 +85,19 @@ export async function resumeRun(
   return begin;
 }
 
-/** Bytes that the first elements of an output take in its file, for a run that is to begin again behind them. */
+/**
+ * Bytes that the first elements of an output take in its file, for a run that is to begin again behind them; undefined
+ * where it is known only when they are written.
+ */
 function resumableSize(
   path: string,
-  { begin, encode, bytesOf }: Encoding,
+  { begin, encode, bytesOf, keep }: Encoding,
   element: ElementType,
   shape: readonly number[],
-): (elements: number) => number {
+): ((elements: number) => number) | undefined {
   if (bytesOf !== undefined) return (elements) => bytesOf(elements, shape);
   const header = begin?.(shape).length ?? 0;
+  if (keep !== undefined) return undefined;
   if (encode === undefined) return (elements) => header + elements * layoutOf(element).bytes;
   throw problem(
     'WS5010',

@@ -29,6 +29,8 @@ export interface Begin extends Mark {
  */
 export interface Noted extends Mark {
   readonly sums: readonly string[];
+  /** Bytes of each output's file, where they do not follow from the rows. */
+  readonly sizes?: readonly number[] | undefined;
 }
 
 /** A journal, as far as it counts. */
@@ -53,13 +55,17 @@ export function headLine(facts: Facts): string {
 
 /** A line that says what is written. */
 export function markLine(noted: Noted): string {
-  const { rows, chunks, kept, sums } = noted;
-  return `${JSON.stringify({ rows, chunks, kept, sums, check: checkOf(noted) })}\n`;
+  const { rows, chunks, kept, sizes, sums } = noted;
+  return `${JSON.stringify({ rows, chunks, kept, sizes, sums, check: checkOf(noted) })}\n`;
 }
 
-function checkOf({ rows, chunks, kept, sums }: Noted): string {
+function checkOf({ rows, chunks, kept, sizes, sums }: Noted): string {
+  const more = [
+    ...(kept === undefined ? [] : [`kept ${kept}`]),
+    ...(sizes === undefined ? [] : [`sizes ${sizes.join(' ')}`]),
+  ];
   return createHash('sha256')
-    .update([rows, chunks, ...(kept === undefined ? [] : [`kept ${kept}`]), ...sums].join(' '))
+    .update([rows, chunks, ...more, ...sums].join(' '))
     .digest('hex')
     .slice(0, 8);
 }
@@ -88,9 +94,16 @@ function parse(line: Uint8Array): unknown {
 }
 
 function notedOf(value: unknown): Noted | undefined {
-  const { rows, chunks, kept, sums, check } = (value ?? {}) as Partial<Noted & { check: string }>;
+  const { rows, chunks, kept, sizes, sums, check } = (value ?? {}) as Partial<Noted & { check: string }>;
   if (rows === undefined || chunks === undefined || !Array.isArray(sums)) return undefined;
-  const noted: Noted = { rows, chunks, ...(kept !== undefined && { kept }), sums };
+  if (sizes !== undefined && !Array.isArray(sizes)) return undefined;
+  const noted: Noted = {
+    rows,
+    chunks,
+    ...(kept !== undefined && { kept }),
+    ...(sizes !== undefined && { sizes: sizes as readonly number[] }),
+    sums,
+  };
   return check === checkOf(noted) ? noted : undefined;
 }
 

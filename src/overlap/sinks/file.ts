@@ -20,7 +20,7 @@ import type { FilePlace } from '../../formats/bytes.ts';
 import type { Encoding } from '../../formats/format.ts';
 import type { TypedArray } from '../job.ts';
 import type { PartialFile } from '../journal/journal.ts';
-import { encoded, nothing, type Sink } from './sink.ts';
+import { encoded, nothing, type Sink, type SinkMark } from './sink.ts';
 import { StreamSink } from './stream.ts';
 import { addUnfinished, dropUnfinished } from './unfinished.ts';
 
@@ -104,10 +104,13 @@ class FileSink implements Sink {
       const sink = new FileSink(name, final, temporary, file, modeBefore, options);
       try {
         sink.#position = begin;
+        const { encoding, parts } = options;
+        const head = encoding.begin?.(options.shape) ?? nothing;
         if (begin > 0) {
           await file.truncate(begin);
-          await readThrough(file, 0, begin, (bytes) => options.parts?.update(bytes));
-        } else await sink.#append(options.encoding.begin?.(options.shape) ?? nothing);
+          await readThrough(file, 0, begin, (bytes) => parts?.update(bytes));
+        } else await sink.#append(head);
+        if (partial?.state !== undefined) await encoding.restore?.(partial.state);
       } catch (cause) {
         await sink.abandon();
         throw cause;
@@ -195,6 +198,10 @@ class FileSink implements Sink {
 
   syncName(): void {
     flushNames(dirname(this.#final));
+  }
+
+  mark(): SinkMark {
+    return { bytes: this.#position, state: this.#options.encoding.keep?.() ?? (() => nothing) };
   }
 
   async sync(): Promise<void> {

@@ -4,6 +4,13 @@ import type { FilePlace } from '../../formats/bytes.ts';
 import type { Encoding } from '../../formats/format.ts';
 import type { TypedArray } from '../job.ts';
 
+/** How far a file is. */
+export interface SinkMark {
+  readonly bytes: number;
+  /** What the next bytes depend on, as it is now: see `Encoding.keep`. */
+  readonly state: () => Uint8Array;
+}
+
 /** Takes the elements of one output, in their order. */
 export interface Sink {
   /** For messages, for example `out/y.npy`. */
@@ -26,6 +33,8 @@ export interface Sink {
   publish(): void;
   /** Removes what was written, unless the next run is to go on from it. Never throws; after `publish()` it does nothing. */
   abandon(): Promise<void>;
+  /** How far it is, for a run that goes on from there. Likewise. */
+  mark?(): SinkMark;
   /** What was written is on the disk when it resolves, whatever becomes of the machine. Only files can do that. */
   sync?(): Promise<void>;
   /** So is its final name when this has returned. Likewise. */
