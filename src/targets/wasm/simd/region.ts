@@ -55,8 +55,8 @@ function planOf(lanes: Lanes, region: Region): LanePlan | null {
   return checkpoints.complete ? { vectors, checkpoints, lanes } : null;
 }
 
-/** Vector registers that an engine has to give, after what broadcast values take. */
-const registers = 14;
+/** Vector registers that an engine has to give, after what broadcast values take; with AVX-512 there are twice as many. */
+const registers = { 1: 14, 2: 14, 4: 28 } as const;
 
 /**
  * Chains of operations overlap better the more vectors there are, as long as their values stay in
@@ -87,7 +87,7 @@ function mostVectors(lanes: Lanes, { body, loads }: Region): number {
   // One by one, four of a kind are enough to overlap.
   if (lanes.hasSeparate(body)) return 2;
   if (loops && inFlight) lanes.unit.tell('flight', `${values} values from turn to turn of a loop`);
-  return loops ? registers / Math.max(values + accesses, 1) : 4;
+  return loops ? registers[lanes.unit.registers] / Math.max(values + accesses, 1) : 4;
 }
 
 /** What goes from one turn of a loop to the next, or into all of them. */
