@@ -58,6 +58,13 @@ export const mutations = [
       tests: ['test/native/copies.test.ts'],
     },
     {
+      name: 'half of a wide vector is asked whether any bit is set',
+      from: "'__builtin_ia32_ptestmd512(a, a, (uint16_t)-1) != 0'",
+      to: "'__builtin_ia32_ptestmd512(a, a, 255) != 0'",
+      why: 'loops end before all lanes have left them',
+      tests: ['test/native/folds.test.ts'],
+    },
+    {
       name: 'NaN becomes the least integer in wide vectors',
       from: '(a & (${i})(x == x))',
       to: '(a)',
@@ -150,6 +157,24 @@ export const mutations = [
       why: 'elements of i8 and i16 below 0 become large',
     },
   ]),
+  ...mutationsOf(
+    'src/targets/native/folds.ts',
+    ['test/native/folds.test.ts'],
+    [
+      {
+        name: 'what vectors have in common is taken for what they have together',
+        from: "ws_${isOr ? 'or' : 'and'}_",
+        to: 'ws_or_',
+        why: 'lanes go on together as long as any of them does',
+      },
+      {
+        name: 'parts in another order are taken for a wide variable',
+        from: '!found.parts.every((part, i) => part === locals[taken + i])',
+        to: 'false',
+        why: 'vectors that were not named are put together with those that were',
+      },
+    ],
+  ),
   ...mutationsOf('src/targets/native/prelude-division.ts', divisions, [
     {
       name: 'lanes are divided by -1 as doubles are',

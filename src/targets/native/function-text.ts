@@ -8,6 +8,7 @@ import type { WasmType } from '../wasm/encoder/code.ts';
 import type { LaneInstruction, PlainInstruction } from '../wasm/encoder/opcodes.ts';
 import { constantText, type Output, type Times, WideLocals } from './copies.ts';
 import type { DecodedFunction, DecodedModule, Instruction, Signature } from './decode.ts';
+import { foldAt } from './folds.ts';
 import { laneOperations, type Operation, operationOf, textOf } from './operations.ts';
 import { findTogether, type Together, writeTogether } from './widening.ts';
 
@@ -102,7 +103,12 @@ class FunctionWriter {
     for (let position = 0; position < body.length; position += 1) {
       const together = this.#dead === null ? this.#together.get(position) : undefined;
       if (together === undefined) {
-        this.#instruction(body[position]!);
+        const fold = this.#dead === null ? foldAt(body, position, this.#wide) : null;
+        if (fold === null) this.#instruction(body[position]!);
+        else {
+          this.#push(fold.type, fold.text);
+          position = fold.end - 1;
+        }
         continue;
       }
       writeTogether(body, together, locals, this.#wide, this.#output());

@@ -64,6 +64,9 @@ export function widePrelude(times: 2 | 4): string {
     }),
   );
   const truncated = call(['cvttps2dq256', 'cvttps2dq512'], 'number', 'a');
+  const tested = isHalf
+    ? '!__builtin_ia32_ptestz256((ws_i64x4)a, (ws_i64x4)a)'
+    : '__builtin_ia32_ptestmd512(a, a, (uint16_t)-1) != 0';
   const inserted = isHalf
     ? '__builtin_ia32_vinsertf128_si256(a, b, part)'
     : '__builtin_ia32_inserti32x4_mask(a, b, part, a, (uint16_t)-1)';
@@ -88,6 +91,18 @@ WS ${i} ws_with${times}(${i} a, int part, ws_v128 b) {
   return ws_select_${times}(mask, ws_wide${times}(b), a);
 }
 `,
+    ),
+    ...[
+      ['or', '|'],
+      ['and', '&'],
+    ].map(([name, sign]) => {
+      const all = parts.map((part) => `ws_part${times}(a, ${part})`).join(` ${sign} `);
+      return `WS ws_v128 ws_${name}_${times}(${i} a) { return ${all}; }\n`;
+    }),
+    either(
+      avx,
+      `WS uint32_t ws_any_true_${times}(${i} a) { return ${tested}; }\n`,
+      `WS uint32_t ws_any_true_${times}(${i} a) { return ws_any_true(ws_or_${times}(a)); }\n`,
     ),
     `WS ${i} ws_load${times}(const uint8_t *at) { return *(const ${i}_at *)at; }
 WS void ws_store${times}(uint8_t *at, ${i} value) { *(${i}_at *)at = value; }
