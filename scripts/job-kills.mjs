@@ -26,7 +26,7 @@ const { values } = parseArgs({
   options: {
     ...{ kills: { type: 'string', default: '300' }, mebibytes: { type: 'string', default: '1024' } },
     ...{ jobs: { type: 'string', default: '1' }, seed: { type: 'string', default: '1' } },
-    ...{ folder: { type: 'string', default: tmpdir() }, steps: { type: 'string', default: '500' } },
+    ...{ folder: { type: 'string', default: tmpdir() }, steps: { type: 'string', default: '100' } },
     save: { type: 'boolean', default: false },
   },
 });
@@ -159,6 +159,7 @@ async function kill(lane) {
     const beside = readdirSync(own).filter((one) => one !== `y.${work.output}`);
     if (beside.length > 0) problems.push(`${name} left ${beside}`);
     rmSync(own, { recursive: true });
+    save();
   }
 }
 
@@ -180,23 +181,24 @@ function wholeOf(work, name) {
   return wholes.get(name);
 }
 
+/** What came of it so far: it counts whenever this is stopped. */
+function save() {
+  const seconds = Math.round((performance.now() - began) / 1000);
+  const { mebibytes, steps } = values;
+  const found = { mebibytes: Number(mebibytes), steps: Number(steps), kills: killed, seconds, problems };
+  const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version };
+  const result = { machine, ...found, rows: Object.fromEntries(rows) };
+  if (values.save) {
+    mkdirSync('bench/results', { recursive: true });
+    writeFileSync('bench/results/job-kills.json', `${JSON.stringify(result, null, 2)}\n`);
+  }
+  return result;
+}
+
 try {
   await Promise.all(Array.from({ length: Number(values.jobs) }, (_, lane) => kill(lane)));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-const seconds = Math.round((performance.now() - began) / 1000);
-const result = {
-  mebibytes: Number(values.mebibytes),
-  kills: killed,
-  seconds,
-  problems,
-  rows: Object.fromEntries(rows),
-};
-console.log(JSON.stringify(result, null, 2));
-if (values.save) {
-  const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version };
-  mkdirSync('bench/results', { recursive: true });
-  writeFileSync('bench/results/job-kills.json', `${JSON.stringify({ machine, ...result }, null, 2)}\n`);
-}
+console.log(JSON.stringify(save(), null, 2));
 process.exitCode = problems.length === 0 ? 0 : 1;
