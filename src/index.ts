@@ -4,6 +4,7 @@ import './diagnostics/disposal.ts';
 
 export type { ByteReader, FilePlace, OpenBytes } from './formats/bytes.ts';
 export type {
+  Archive,
   Contents,
   DecodedValues,
   Elements,

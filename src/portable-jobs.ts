@@ -3,6 +3,7 @@
 export type { Conversion, Dtype } from './formats/dtype.ts';
 export type { ReadableShape } from './formats/stream-bytes.ts';
 export type { Group } from './overlap/groups.ts';
+export type { HaloDeclaration } from './overlap/halo.ts';
 export type {
   AccumulatorArrays,
   AccumulatorDeclaration,

@@ -22,6 +22,7 @@ import {
   volume,
 } from './chunks.ts';
 import { constantArrays, type Place, type ResidentArrays, readWhole } from './constants.ts';
+import { haloOf } from './halo.ts';
 import { isOperand, isPinned, wantedOf } from './input-data.ts';
 import type { AnyDefinition, Job, JobContext, TypedArray } from './job.ts';
 import type { Begin } from './journal/text.ts';
@@ -141,7 +142,8 @@ class Binder {
     const kept = rows === undefined ? undefined : rowsKept(rows, outputs, definition.remainder);
     const streams = [
       ...inputs.map((input) => ({
-        ...{ role: 'input' as const, rowBytes: rowBytes(input), ratio: [1, 1] as const, halo: input.halo },
+        ...{ role: 'input' as const, ratio: [1, 1] as const, halo: input.halo },
+        rowBytes: rowBytes({ ...input, width: input.width + input.beside }),
       })),
       ...outputs.map((output) => ({
         ...{ role: 'output' as const, rowBytes: rowBytes(output), ratio: output.ratio, halo: 0 },
@@ -256,17 +258,20 @@ class Binder {
       const source = await this.#request.inputs.open(this.#request.data.get(name)!, wanted);
       const width = this.#widths.of(source.name, declaration.width, source.shape);
       if (source.length !== undefined) checkWholeRows(source, source.length, width);
-      const [before, after] = declaration.halo ?? [0, 0];
+      const { before, after, left, right, channels } = haloOf(declaration.halo);
+      if (width % channels !== 0) throw noColumns(name, source, width, channels);
       const head = this.#head;
       const reader = new WindowReader(
         source,
-        { width, before, after, edge: declaration.edge ?? 'zero' },
+        { width, before, after, left, right, channels, edge: declaration.edge ?? 'zero' },
         head,
       );
       const data = this.#request.data.get(name);
       // What lies beyond the ends, and conversions, take a copy of their own.
-      const inPlace = isPinned(data) && data.element === element && before + after === 0 ? data : undefined;
-      opened.push({ name, element, width, halo: before + after, reader, inPlace });
+      const beside = left + right;
+      const isBare = before + after + beside === 0;
+      const inPlace = isPinned(data) && data.element === element && isBare ? data : undefined;
+      opened.push({ name, element, width, halo: before + after, beside, reader, inPlace });
     }
     return opened;
   }
@@ -348,6 +353,14 @@ function agreedRows(inputs: readonly BoundInput[]): number | undefined {
     );
   }
   return lengths.length === inputs.length ? first?.rows : undefined;
+}
+
+function noColumns(input: string, { name }: Source, width: number, channels: number): Error {
+  return problem(
+    'WS5005',
+    `${name} has rows of ${count(width)} elements, which make no whole columns of ${count(channels)}, as the halo of '${input}' says`,
+    `say how many elements a column has: halo: { columns: [1, 1], channels: 1 }`,
+  );
 }
 
 function checkWholeRows({ name }: Source, length: number, width: number): void {

@@ -19,8 +19,9 @@ export interface BoundInput {
   readonly element: ElementType;
   /** Elements of a row. */
   readonly width: number;
-  /** Rows beside the chunk's own. */
+  /** Rows beside the chunk's own, and elements beside each row's own. */
   readonly halo: number;
+  readonly beside: number;
   readonly reader: WindowReader;
   /** The data itself, where the device can copy it from where it lies: then nothing is read. */
   readonly inPlace: PinnedArray | undefined;
@@ -63,7 +64,7 @@ export interface BoundJob {
 
 /** The arrays of a job, as far as they say how long they are in a chunk. */
 export interface ArraysOfChunk {
-  readonly inputs: readonly Pick<BoundInput, 'name' | 'width' | 'halo'>[];
+  readonly inputs: readonly Pick<BoundInput, 'name' | 'width' | 'halo' | 'beside'>[];
   readonly outputs: readonly Pick<BoundOutput, 'name' | 'width' | 'ratio'>[];
   readonly accumulators: readonly Pick<Accumulator, 'name' | 'length'>[];
   readonly constantLengths: BoundJob['constantLengths'];
@@ -75,7 +76,7 @@ export function lengthsOf(
   rows: number,
 ): Record<string, number> {
   const lengths: Record<string, number> = { ...constantLengths };
-  for (const { name, width, halo } of inputs) lengths[name] = (rows + halo) * width;
+  for (const { name, width, halo, beside } of inputs) lengths[name] = (rows + halo) * (width + beside);
   for (const { name, width, ratio } of outputs) lengths[name] = rowsOut(rows, ratio) * width;
   for (const { name, length } of accumulators) lengths[name] = length;
   return lengths;
@@ -116,7 +117,7 @@ export function rowsKept(
   );
 }
 
-/** Bytes of a row on the device. */
+/** Bytes of a row, without what is beside it. */
 export function rowBytes({ width, element }: Pick<BoundInput, 'width' | 'element'>): number {
   return width * bytesOf(element);
 }

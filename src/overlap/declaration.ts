@@ -112,13 +112,29 @@ class DefinitionCheck {
   #input(field: string, value: unknown): void {
     if (!this.#object(field, value, ['column', 'width', 'halo', 'edge', 'convert', 'nulls'])) return;
     this.#text(`${field}.column`, value.column);
-    const { halo } = value;
-    if (halo !== undefined && !(Array.isArray(halo) && halo.length === 2 && halo.every(isCount))) {
-      this.#wrong(`${field}.halo`, `must be two counts of rows, [before, after], and is ${describe(halo)}`);
-    }
+    this.#halo(`${field}.halo`, value.halo);
     this.#oneOf(`${field}.edge`, value.edge, ['zero', 'clamp']);
     this.#oneOf(`${field}.convert`, value.convert, ['exact', 'nearest']);
     this.#number(`${field}.nulls`, value.nulls);
+  }
+
+  #halo(field: string, halo: unknown): void {
+    const arePair = (pair: unknown) =>
+      pair === undefined || (Array.isArray(pair) && pair.length === 2 && pair.every(isCount));
+    if (arePair(halo)) return;
+    if (!isFields(halo)) {
+      const what = `must be two counts of rows, [before, after], and is ${describe(halo)}`;
+      this.#wrong(field, what, 'in two directions: { rows: [1, 1], columns: [1, 1] }');
+      return;
+    }
+    if (!this.#object(field, halo, ['rows', 'columns', 'channels'])) return;
+    const { rows, columns, channels } = halo;
+    if (!arePair(rows))
+      this.#wrong(`${field}.rows`, `must be two counts, [before, after], and is ${describe(rows)}`);
+    if (!arePair(columns))
+      this.#wrong(`${field}.columns`, `must be two counts, [left, right], and is ${describe(columns)}`);
+    if (channels !== undefined && !(isCount(channels) && channels > 0))
+      this.#wrong(`${field}.channels`, `must be a positive count of elements, and is ${describe(channels)}`);
   }
 
   #output(field: string, value: unknown): void {

@@ -13,6 +13,7 @@
 import type { DeviceFunction, Kernel, Schema } from '../kernel/kernel.ts';
 import type { ElementType, Extent, HostArrays, ScalarType, TypedArray } from '../kernel/types.ts';
 import { checkDefinition } from './declaration.ts';
+import type { HaloDeclaration } from './halo.ts';
 import type { RunOptions } from './options.ts';
 import { type JobStream, type JobStreamOptions, type StreamPart, streamOf } from './stream.ts';
 
@@ -64,10 +65,14 @@ export interface InputDeclaration<N extends string = string> {
   readonly width?: Width<N>;
   /**
    * Rows before and after the chunk that the kernel sees as well: with `[2, 3]`, row `i` of the
-   * chunk is row `i + 2` of the array, whose length is that of the chunk and 5 rows. Default `[0, 0]`.
+   * chunk is row `i + 2` of the array, whose length is that of the chunk and 5 rows. In two directions, columns
+   * beside each row as well: `{ rows: [1, 1], columns: [1, 1] }`. Default `[0, 0]`.
    */
-  readonly halo?: readonly [before: number, after: number];
-  /** What the halo holds beyond the first and last row: zeros, or the nearest row again. Default `'zero'`. */
+  readonly halo?: readonly [before: number, after: number] | HaloDeclaration;
+  /**
+   * What the halo holds beyond the first and last row, and beside the first and last column: zeros, or the nearest again.
+   * Default `'zero'`.
+   */
   readonly edge?: 'zero' | 'clamp';
   /**
    * How data of another element type becomes the kernel's. `'exact'`: each value must fit

@@ -47,7 +47,8 @@ export function inPieces(job: BoundJob): Pieces | null {
   if (!plan.auto.chunk || !plan.auto.depth || rows === undefined) return null;
   if (accumulators.length > 0 || inputs.length === 0 || outputs.length === 0) return null;
   if (definition.keep !== undefined) return null;
-  if (typeof definition.launch === 'function' || inputs.some(({ halo }) => halo > 0)) return null;
+  if (typeof definition.launch === 'function' || inputs.some(({ halo, beside }) => halo + beside > 0))
+    return null;
   const granularity = granularityOf(outputs);
   const bytesOfRow =
     inputs.reduce((sum, input) => sum + rowBytes(input), 0) +

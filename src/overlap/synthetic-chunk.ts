@@ -10,6 +10,7 @@ import type { ElementType, Extent } from '../kernel/types.ts';
 import { initialArray, lengthOfAccumulator } from './accumulate.ts';
 import { type ArraysOfChunk, launchOf, lengthsOf, volume } from './chunks.ts';
 import { constantArray } from './constants.ts';
+import { haloOf } from './halo.ts';
 import { isOperand } from './input-data.ts';
 import type { AnyDefinition, ArrayDeclaration, Job, SettingValue, TypedArray } from './job.ts';
 import { writtenArrays } from './kept-rows.ts';
@@ -54,13 +55,13 @@ class Synthesis {
   chunk(wanted: number): SyntheticChunk {
     const definition = this.#definition;
     const { kernel, functions } = definition;
-    const inputs = Object.entries(definition.inputs).map(
-      ([name, { width, halo: [before, after] = [0, 0] }]) => ({
-        name,
-        width: this.#widths.of(name, width),
-        halo: before + after,
-      }),
-    );
+    const inputs = Object.entries(definition.inputs).map(([name, { width, halo }]) => {
+      const { before, after, left, right } = haloOf(halo);
+      return {
+        ...{ name, width: this.#widths.of(name, width) },
+        ...{ halo: before + after, beside: left + right },
+      };
+    });
     const outputs = Object.entries(writtenArrays(definition)).map(
       ([name, { ratio = [1, 1] as const, width }]) => ({
         name,

@@ -18,16 +18,20 @@ export const shown: Readonly<Record<string, string>> = {
     import { run as runIt } from 'warpstage';
     const ran = await runIt(mixed, { input: ['a.npy', 'b.npy'], settings: { gain: 2 } });
     export const shown = [(await runIt(mean, { input: 'bytes.raw' })).value, ...ran.outputs.y!];`,
-  'jobs-3.ts': 'export const shown = value;',
-  'jobs-4.ts': 'export const shown = totals;',
-  'jobs-5.ts': `
+  'jobs-3.ts': `
+    import { run as runIt } from 'warpstage';
+    const blurred = await runIt(blur, { input: Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9), settings: { width: 3 } });
+    export const shown = [...blurred.outputs.y!].map((value) => Math.round(9 * value));`,
+  'jobs-4.ts': 'export const shown = value;',
+  'jobs-5.ts': 'export const shown = totals;',
+  'jobs-6.ts': `
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
     const answer = await fetch(\`http://127.0.0.1:\${port}\`, { method: 'POST', body: new Float32Array([1, 2, 3]) });
     export const shown = [...new Float32Array(await answer.arrayBuffer())];
     server.close();
     await cpu.close();`,
-  'jobs-6.ts': 'export const shown = [...report.devices.map(({ name }) => name), report.rows];',
+  'jobs-7.ts': 'export const shown = [...report.devices.map(({ name }) => name), report.rows];',
   'formats-1.ts': `
     import { map as mapIt, run as runIt } from 'warpstage';
     const same = mapIt({ y: 'f32', x: 'f32' }, ({ x }) => x);
@@ -68,10 +72,11 @@ export const results: Readonly<Record<string, unknown>> = {
   'porting-1.ts': 'clean',
   'jobs-1.ts': [6, 8, 10],
   'jobs-2.ts': [2, 22, 44, 66],
-  'jobs-3.ts': { mean: 3 },
-  'jobs-4.ts': [6, 14, 10],
-  'jobs-5.ts': [3, 6, 9],
-  'jobs-6.ts': ['cpu', 'model', 5],
+  'jobs-3.ts': [21, 27, 33, 39, 45, 51, 57, 63, 69],
+  'jobs-4.ts': { mean: 3 },
+  'jobs-5.ts': [6, 14, 10],
+  'jobs-6.ts': [3, 6, 9],
+  'jobs-7.ts': ['cpu', 'model', 5],
   'gpu-1.ts': true,
   'formats-1.ts': [1, 2, 3],
   'formats-2.ts': [11, 22, 33, 44, 55],

@@ -28,6 +28,7 @@ import { mutations as runtime } from './runtime.ts';
 import { mutations as runtimeCpu } from './runtime-cpu.ts';
 import { mutations as shapes } from './shapes.ts';
 import { mutations as shuffles } from './shuffles.ts';
+import { mutations as stencils } from './stencils.ts';
 import { mutations as strides } from './strides.ts';
 import { mutations as tables } from './tables.ts';
 import { mutations as targets } from './targets.ts';
@@ -61,6 +62,7 @@ export const mutations: readonly Mutation[] = [
   ...journal,
   ...overlap,
   ...archives,
+  ...stencils,
   ...reductions,
   ...queue,
   ...urls,

@@ -21,7 +21,7 @@ export const mutations = [
       },
       {
         name: 'rows that see their neighbours go in pieces',
-        from: '|| inputs.some(({ halo }) => halo > 0)',
+        from: '|| inputs.some(({ halo, beside }) => halo + beside > 0)',
         to: '',
         why: 'the neighbours of a piece are not read',
       },
@@ -136,8 +136,8 @@ export const mutations = [
     [
       {
         name: 'a window forgets a row of its halo',
-        from: 'this.#carry = into.slice(core * width, (before + available) * width);',
-        to: 'this.#carry = into.slice((core + 1) * width, (before + available) * width);',
+        from: 'this.#carry = into.slice(core * stride, (before + available) * stride);',
+        to: 'this.#carry = into.slice((core + 1) * stride, (before + available) * stride);',
         why: 'each chunk but the first sees its rows shifted',
       },
       {
