@@ -136,7 +136,7 @@ describe('a run that was stopped goes on', () => {
         // What accumulators hold is kept when it is time.
         if (work !== 'summed') expect(behind).not.toBe(0);
       }),
-      randomRuns(30),
+      randomRuns(12),
     );
   });
 
