@@ -1,13 +1,13 @@
-// npm run bench -- <suite> [<work> ...] [--json] [--save]
+// npm run bench -- <suite> [<work> ...] [--json] [--save] [--fastest]
 //
 // Prints a table of ratios measured side by side in one run. --json prints the rows alone;
-// --save also writes them, with the machine, to bench/results/<suite>.json.
+// --save also writes them, with the machine, to bench/results/<suite>.json. --fastest quotes the fastest runs, not the median.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { Row } from './measure.ts';
+import { quoting, type Row } from './measure.ts';
 
 /** A suite gives its works by name; each measures itself when called. */
 export type Suite = Readonly<Record<string, () => Promise<readonly Row[]>>>;
@@ -36,15 +36,21 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'boolean' }, save: { type: 'boolean' }, only: { type: 'string' } },
+  options: {
+    json: { type: 'boolean' },
+    save: { type: 'boolean' },
+    fastest: { type: 'boolean' },
+    only: { type: 'string' },
+  },
 });
 
+quoting.fastest = values.fastest === true;
 const [name, ...chosen] = positionals;
 if (values.only !== undefined) chosen.push(values.only);
 const load = name === undefined ? undefined : suites[name];
 if (name === undefined || load === undefined) {
   console.error(
-    `usage: npm run bench -- <${Object.keys(suites).join(' | ')}> [<work> ...] [--json] [--save]`,
+    `usage: npm run bench -- <${Object.keys(suites).join(' | ')}> [<work> ...] [--json] [--save] [--fastest]`,
   );
   process.exit(2);
 }
@@ -83,6 +89,7 @@ if (values.save) {
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
+    ...(quoting.fastest ? { quoted: 'the fastest runs' } : {}),
   };
   mkdirSync('bench/results', { recursive: true });
   writeFileSync(`bench/results/${name}.json`, `${JSON.stringify({ machine, rows }, null, 2)}\n`);
