@@ -83,6 +83,24 @@ export const mutations = [
         to: "if (position > 0) group.code.op('i32.or');",
         why: 'threads do what one of two tests forbids',
       },
+      {
+        name: 'a value at or above a bound may wrap within a group',
+        from: "code.i32(2 ** 31 - 4 * vectors).op('i32.le_s', 'i32.and');",
+        to: "code.i32(2 ** 31 - 1).op('i32.le_s', 'i32.and');",
+        why: 'threads whose number has wrapped do what is for those above a bound',
+      },
+      {
+        name: 'what lanes share is asked to hold where it must not',
+        from: "if (!value) code.op('i32.eqz');",
+        to: '',
+        why: 'threads do what one of two tests forbids',
+      },
+      {
+        name: 'one of two tests answers for the other where neither may hold',
+        from: 'const parts = value ? conjunctsOf(test) : disjunctsOf(test);',
+        to: 'const parts = value ? conjunctsOf(test) : disjunctsOf(test).slice(0, 1);',
+        why: 'threads outside of one extent do what is for those inside of both',
+      },
     ],
   ),
   ...mutationsOf(

@@ -71,6 +71,7 @@ function randomStrides(tape: Tape): Program {
   const more = comparison(tape, i.value, tape.pick([p.length(x), limit]));
   const inside = compare('greaterEqual', i.value, p.index(0));
   const both = (left: Expression, right: Expression) => conditional(left, right, constant('bool', false));
+  const either = (left: Expression, right: Expression) => conditional(left, constant('bool', true), right);
   const each = tape.pick<Statement>([
     sum.set(add(multiply(sum.value, p.index(31)), load(x, i.value))),
     sum.set(add(multiply(sum.value, p.index(31)), load(bytes, i.value))),
@@ -87,6 +88,9 @@ function randomStrides(tape: Tape): Program {
     tested,
     both(tested, compare('less', limit, p.index(900))),
     unary('not', tested),
+    either(tested, compare('less', limit, p.index(900))),
+    either(comparison(tape, moved, tape.pick([bound, p.index(tape.pick(edges))])), tested),
+    either(either(compare('less', limit, p.index(3)), comparison(tape, moved, limit)), tested),
     comparison(tape, moved, convert(p.builtin('threadIdx.y'), 'i32')),
   ]);
   return p.build([
@@ -94,7 +98,7 @@ function randomStrides(tape: Tape): Program {
     loop(label, tape.pick([both(more, inside), both(inside, more)]), turn, [i.set(add(i.value, step))]),
     when(
       guarded,
-      [store(out, rank, sum.value)],
+      tape.pick<readonly Statement[]>([[store(out, rank, sum.value)], []]),
       tape.pick<readonly Statement[]>([[], [store(other, rank, sum.value)]]),
     ),
   ]);

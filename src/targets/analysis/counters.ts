@@ -18,6 +18,12 @@ export function conjunctsOf(test: Expression): readonly Expression[] {
   return isAnd ? [...conjunctsOf(test.test), ...conjunctsOf(test.then)] : [test];
 }
 
+/** `a || b` is a conditional that is true where its test is. */
+export function disjunctsOf(test: Expression): readonly Expression[] {
+  const isOr = test.kind === 'conditional' && test.then.kind === 'constant' && test.then.value === true;
+  return isOr ? [...disjunctsOf(test.test), ...disjunctsOf(test.otherwise)] : [test];
+}
+
 /** Whether an expression is the same wherever none of these variables is assigned, whatever memory holds. */
 export function isInvariant(expression: Expression, assigned: { has(variable: number): boolean }): boolean {
   return !anyOperand(

@@ -7,7 +7,7 @@
 
 import type { Expression, Statement } from '../../compiler/ir.ts';
 import { integer } from './affine.ts';
-import { type Counter, counterOf, type Loop } from './counters.ts';
+import { type Counter, counterOf, type Loop, stepOf } from './counters.ts';
 import { constantOf } from './elements.ts';
 import { mayFail } from './failing.ts';
 import { mapExpression } from './map.ts';
@@ -35,6 +35,12 @@ export interface Bounds {
   /** The index with every counter at its first value. */
   readonly start: Expression;
   readonly ranges: readonly Range[];
+}
+
+/** How an index grows: by so much for each one that a variable grows by, and how much that is in a turn. */
+export interface Growth {
+  readonly factor: Expression;
+  readonly step: number;
 }
 
 export class Indices {
@@ -81,6 +87,18 @@ export class Indices {
       });
     }
     return { start, ranges };
+  }
+
+  /** By how much an index grows in each turn of a loop, if that is always the same; null if not, or if nothing moves it. */
+  growthIn({ body, update }: Loop, index: Expression): Growth | null {
+    const assigned = assignedIn([...body, ...update]);
+    const [variable, ...others] = [...readBy(index)].filter((each) => assigned.has(each));
+    if (variable === undefined || others.length > 0 || assignedIn(body).has(variable)) return null;
+    const steps = update.map(stepOf).filter((step) => step?.variable === variable);
+    if (steps.length !== 1 || assignmentsIn(update, variable) !== 1) return null;
+    const factor = factorOf(index, variable);
+    if (factor === null || [...readBy(factor)].some((each) => assigned.has(each))) return null;
+    return { factor, step: steps[0]!.by };
   }
 
   #rangeOf(index: Expression, counter: Counter, list: List, assigned: ReadonlySet<number>): Range | null {
@@ -164,9 +182,7 @@ function factorOf(expression: Expression, variable: number): Expression | null {
         case 'subtract':
           return inLeft ?? { ...expression, left: integer(expression, 0), right: inRight! };
         case 'multiply':
-          return inLeft === null
-            ? { ...expression, left, right: inRight! }
-            : { ...expression, left: inLeft, right };
+          return inLeft === null ? product(expression, left, inRight!) : product(expression, inLeft, right);
         case 'shiftLeft':
           return inLeft === null ? null : { ...expression, left: inLeft, right };
         default:
@@ -176,6 +192,18 @@ function factorOf(expression: Expression, variable: number): Expression | null {
     default:
       return null;
   }
+}
+
+/** A product of i32, written as plainly as it can be. */
+function product(
+  expression: Extract<Expression, { kind: 'binary' }>,
+  left: Expression,
+  right: Expression,
+): Expression {
+  const [a, b] = [constantOf(left), constantOf(right)];
+  if (a !== null && b !== null) return integer(expression, Math.imul(a, b));
+  if (a === 1) return right;
+  return b === 1 ? left : { ...expression, left, right };
 }
 
 function assignmentsIn(list: List, variable: number): number {

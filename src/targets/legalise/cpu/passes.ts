@@ -24,7 +24,8 @@ export type CpuPass = (typeof cpuPasses)[number];
  * they divide integers. A group has as many vectors under way as its loops' values leave registers for, and two rows of a block go together where they load alike, with branches between that keep an engine from loading everything first. Lanes that have left
  * a loop keep only what is read behind it, and unsigned numbers are compared by what an engine has. Indices are not checked where what is known of them shows that they are inside (wasm/memory);
  * those of dimensions are checked for all lanes at once, against their extents. What lies evenly apart, such as a field of
- * records, is loaded and stored as vectors whose parts change places.
+ * records, is loaded and stored as vectors whose parts change places. What is tested behind a branch is tested for a block of
+ * threads first, and addresses in loops go on from turn to turn.
  */
 export const writingPasses = [
   'jumps',
@@ -45,6 +46,8 @@ export const writingPasses = [
   'bounds',
   'extents',
   'strides',
+  'blocks',
+  'advance',
 ] as const;
 export type WritingPass = (typeof writingPasses)[number];
 

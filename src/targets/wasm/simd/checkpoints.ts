@@ -10,6 +10,10 @@
 // What an access asks are several things where its array has dimensions (limits.ts), and each has a check of its own, perhaps
 // in a list of its own. The access itself asks nothing any more only if all of them have one.
 //
+// What is asked behind a branch may be asked for the whole block too, in front of the region, where it is known there (entering.ts).
+// Where only some lanes of a group are behind it, what they access is asked to lie inside of its array for all of them, so that
+// it can be loaded.
+//
 // Its address is computed at the beginning of the outermost list at which the index itself is
 // known. Accesses whose indices differ by a literal are a family: one check from the smallest
 // to the largest, one address for all.
@@ -39,6 +43,10 @@ export interface Check {
   largest: number;
   /** How loops move the index, as far as that is not in `smallest` and `largest`. */
   readonly ranges: readonly Range[];
+  /** Whether it may be asked for the whole block, too. */
+  ofBlock: boolean;
+  /** Whether it asks for the length of what is accessed, and not for a dimension alone. */
+  ofArray: boolean;
 }
 
 /** Accesses that share an address: that of the element at `common + smallest` for the first lane. */
@@ -67,10 +75,12 @@ interface Enclosing {
   readonly isGuarded: boolean;
 }
 
-/** A check that can be made, and the list at whose beginning. */
+/** A check that can be made, and the list at whose beginning; the same in front of the region, if it is not that. */
 interface Planned {
   readonly list: List;
   readonly check: Checkable;
+  readonly ofBlock: Checkable | null;
+  readonly ofArray: boolean;
 }
 
 /** Literals that lie further apart are of different families. */
@@ -79,6 +89,9 @@ const widest = 4096;
 export class Checkpoints {
   readonly #lanes: Lanes;
   readonly #checks = new Map<List, Map<string, Check>>();
+  readonly #blockChecks = new Map<List, Map<string, Check>>();
+  readonly #arrayChecks = new Map<List, Map<string, Check>>();
+  readonly #wholeGroups = new Set<List>();
   readonly #addresses = new Map<List, Map<string, Address>>();
   readonly #locations = new Map<Access, { readonly address: Address; readonly literal: number }>();
   readonly #open = new Map<Access, readonly number[]>();
@@ -98,6 +111,19 @@ export class Checkpoints {
   /** What is checked at the beginning of a list. */
   checksAt(list: List): readonly Check[] {
     return [...(this.#checks.get(list)?.values() ?? [])];
+  }
+
+  /**
+   * What is asked besides where only some lanes carry out a list, and what it asks of dimensions holds for them alone. Null
+   * where that is not enough.
+   */
+  arrayChecksAt(list: List): readonly Check[] | null {
+    return this.#wholeGroups.has(list) ? null : [...(this.#arrayChecks.get(list)?.values() ?? [])];
+  }
+
+  /** The lists of which something may be asked for a whole block, and what that is for one of its threads. */
+  get blockChecks(): readonly (readonly [List, readonly Check[]])[] {
+    return [...this.#blockChecks].map(([list, checks]) => [list, [...checks.values()]]);
   }
 
   /** The addresses that are computed at the beginning of a list. */
@@ -202,13 +228,28 @@ export class Checkpoints {
     }
     // What is known to be inside, whichever thread it is, needs an address alone.
     const asked = limitsOf(place).filter((limited) => !unit.isBelow(limited));
-    const planned = asked.map((limited) => this.#plan(limited, enclosing));
+    const ofArray = (limited: Limited) => isOfArray(limited, place);
+    const planned = asked.map((limited) => this.#plan(limited, enclosing, ofArray(limited)));
     if (!planned.includes(null) && this.#addressAt(access, place, enclosing)) {
       for (const each of planned) this.#addCheck(each!);
+      if (place.fits) this.#addArrayChecks(place, enclosing, new Set(planned.map((each) => each!.list)));
       return;
     }
     // What is uniform is checked where it is, as one thread would, but not for lanes that are not there.
     if (shape !== 'uniform' || masked) this.#complete = false;
+  }
+
+  /** Has it asked, where only some lanes may be inside of its dimensions, whether it lies inside its array for all of them. */
+  #addArrayChecks(place: Indexed, enclosing: readonly Enclosing[], lists: ReadonlySet<List>): void {
+    const { type, range } = place.index;
+    const limit = { kind: 'length', type, array: place.array, range } as const;
+    for (const [position, { list, assigned }] of enclosing.entries()) {
+      if (!lists.has(list)) continue;
+      const loops = enclosing.slice(position + 1).flatMap(({ loop }) => (loop === null ? [] : [loop]));
+      const check = this.#lanes.checkBefore({ index: place.index, limit }, list, assigned, loops);
+      if (check === null) this.#wholeGroups.add(list);
+      else addCheck(this.#arrayChecks, list, check, { ofBlock: false, ofArray: true });
+    }
   }
 
   /** These are checked where they are, and never under a mask; of lanes one by one what can be is checked before. */
@@ -229,15 +270,25 @@ export class Checkpoints {
   }
 
   /** The outermost checkpoint at which something can be asked; null if there is none. */
-  #plan(limited: Limited, enclosing: readonly Enclosing[]): Planned | null {
+  #plan(limited: Limited, enclosing: readonly Enclosing[], ofArray = false): Planned | null {
     const guard = enclosing.findLastIndex(({ isGuarded }) => isGuarded);
     for (const [position, { list, assigned, isCheckpoint }] of enclosing.entries()) {
       if (!isCheckpoint || position < guard) continue;
       const loops = enclosing.slice(position + 1).flatMap(({ loop }) => (loop === null ? [] : [loop]));
       const check = this.#lanes.checkBefore(limited, list, assigned, loops);
-      if (check !== null) return { list, check };
+      if (check === null) continue;
+      const asksBlock = position > 0 && this.#lanes.unit.does('blocks');
+      const ofBlock = asksBlock ? this.#inFront(limited, enclosing) : null;
+      return { list, check, ofBlock, ofArray };
     }
     return null;
+  }
+
+  /** What can be asked in front of the region. */
+  #inFront(limited: Limited, enclosing: readonly Enclosing[]): Checkable | null {
+    const [region, ...inside] = enclosing as [Enclosing, ...Enclosing[]];
+    const loops = inside.flatMap(({ loop }) => (loop === null ? [] : [loop]));
+    return this.#lanes.checkBefore(limited, region.list, region.assigned, loops);
   }
 
   /** Has the address computed at the outermost list where the index is known, if there is one. */
@@ -251,30 +302,9 @@ export class Checkpoints {
     return false;
   }
 
-  #addCheck({ list, check: { limit, step, start, ranges } }: Planned): void {
-    const { common, literal } = splitLiteral(start);
-    let smallest = literal;
-    let largest = literal;
-    const open = ranges.filter(({ factor, from, to, largest: most }) => {
-      const [by, first, last] = [factor, from, to].map(constantOf);
-      if (by == null || first == null || last == null || last > most) return true;
-      const distance = by * Math.max(last - first, 0);
-      if (Math.abs(distance) > widest) return true;
-      smallest += Math.min(distance, 0);
-      largest += Math.max(distance, 0);
-      return false;
-    });
-    const rangeKeys = open.map(({ factor, from, to }) => [factor, from, to].map(keyOf).join());
-    const key = familyKey(`${keyOf(limit)} ${step}`, common, literal, rangeKeys);
-    const checks = this.#checks.get(list) ?? new Map<string, Check>();
-    const known = checks.get(key);
-    if (known === undefined) {
-      checks.set(key, { limit, step, common, place: start, smallest, largest, ranges: open });
-    } else {
-      known.smallest = Math.min(known.smallest, smallest);
-      known.largest = Math.max(known.largest, largest);
-    }
-    this.#checks.set(list, checks);
+  #addCheck({ list, check, ofBlock, ofArray }: Planned): void {
+    addCheck(this.#checks, list, check, { ofBlock: ofBlock !== null, ofArray });
+    if (ofBlock !== null) addCheck(this.#blockChecks, list, ofBlock, { ofBlock: true, ofArray });
   }
 
   #addAddress(access: Access, list: List, place: Indexed, known: Expression): void {
@@ -290,6 +320,45 @@ export class Checkpoints {
     this.#addresses.set(list, addresses);
     this.#locations.set(access, { address, literal });
   }
+}
+
+/** Adds a check to those of a list, to the one of its family if there is one. */
+function addCheck(
+  all: Map<List, Map<string, Check>>,
+  list: List,
+  { limit, step, start, ranges }: Checkable,
+  asks: Pick<Check, 'ofBlock' | 'ofArray'>,
+): void {
+  const { common, literal } = splitLiteral(start);
+  let smallest = literal;
+  let largest = literal;
+  const open = ranges.filter(({ factor, from, to, largest: most }) => {
+    const [by, first, last] = [factor, from, to].map(constantOf);
+    if (by == null || first == null || last == null || last > most) return true;
+    const distance = by * Math.max(last - first, 0);
+    if (Math.abs(distance) > widest) return true;
+    smallest += Math.min(distance, 0);
+    largest += Math.max(distance, 0);
+    return false;
+  });
+  const rangeKeys = open.map(({ factor, from, to }) => [factor, from, to].map(keyOf).join());
+  const key = familyKey(`${keyOf(limit)} ${step}`, common, literal, rangeKeys);
+  const checks = all.get(list) ?? new Map<string, Check>();
+  const known = checks.get(key);
+  if (known === undefined) {
+    checks.set(key, { limit, step, common, place: start, smallest, largest, ranges: open, ...asks });
+  } else {
+    known.smallest = Math.min(known.smallest, smallest);
+    known.largest = Math.max(known.largest, largest);
+    known.ofBlock &&= asks.ofBlock;
+    known.ofArray ||= asks.ofArray;
+  }
+  all.set(list, checks);
+}
+
+/** Whether what an access asks is that its index lies inside of the array itself. */
+function isOfArray({ index, limit }: Limited, place: Indexed): boolean {
+  return limit.kind === 'length' && index === place.index && arrayKey(limit.array) === arrayKey(place.array);
 }
 
 function familyKey(

@@ -3,7 +3,9 @@
 import type { Expression, Statement } from '../../../compiler/ir.ts';
 import { bytesOf } from '../../../kernel/layout.ts';
 import { integer } from '../../analysis/affine.ts';
-import type { Range } from '../../analysis/indices.ts';
+import type { Loop } from '../../analysis/counters.ts';
+import { constantOf } from '../../analysis/elements.ts';
+import type { Indices, Range } from '../../analysis/indices.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { pushElementAddress, withIndex } from '../memory.ts';
@@ -99,13 +101,64 @@ function writeDistance(first: ThreadContext, range: Range, distance: Local, slow
     .brIf(slow);
 }
 
-/** Computes the addresses of what a list accesses. */
+/** Computes the addresses of what a list accesses, but for those that move by themselves. */
 export function writeAddresses(
   first: ThreadContext,
   checkpoints: Checkpoints,
   list: readonly Statement[],
+  moving: readonly Address[] = [],
 ): void {
-  for (const address of checkpoints.addressesAt(list)) writeAddress(first, address);
+  for (const address of checkpoints.addressesAt(list)) {
+    if (!moving.includes(address)) writeAddress(first, address);
+  }
+}
+
+/** Addresses that a loop moves on in each turn by the same. */
+export interface Moving {
+  readonly addresses: readonly Address[];
+  /** Writes what stands behind each turn. */
+  readonly writeMoves: () => void;
+}
+
+/** Computes in front of a loop the addresses of its body that each turn moves on by the same. */
+export function writeMoving(
+  first: ThreadContext,
+  checkpoints: Checkpoints,
+  loop: Loop,
+  indices: Indices,
+  take: (type: 'i32') => Local,
+): Moving {
+  const { code, unit } = first;
+  const addresses: Address[] = [];
+  const moves: (() => void)[] = [];
+  if (unit.does('advance')) {
+    for (const address of checkpoints.addressesAt(loop.body)) {
+      const growth = address.common === null ? null : indices.growthIn(loop, address.common);
+      if (growth === null) continue;
+      unit.tell('advance', 'addresses that go on from turn to turn of a loop');
+      writeAddress(first, address);
+      addresses.push(address);
+      const bytes = growth.step * bytesOf(unit.elementOf(address.array));
+      const literal = constantOf(growth.factor);
+      const by = literal === null ? take('i32') : null;
+      if (by !== null) {
+        pushExpression(first, growth.factor);
+        code.i32(bytes).op('i32.mul').set(by);
+      }
+      moves.push(() => {
+        code.get(address.local!);
+        if (by === null) code.i32((literal! * bytes) | 0);
+        else code.get(by);
+        code.op('i32.add').set(address.local!);
+      });
+    }
+  }
+  return {
+    addresses,
+    writeMoves: () => {
+      for (const write of moves) write();
+    },
+  };
 }
 
 /**
@@ -143,7 +196,7 @@ function writeAddress(first: ThreadContext, address: Address): void {
 }
 
 /** Pushes the first lane's smallest index. */
-function pushIndex(first: ThreadContext, { common, smallest, place }: Address | Check): void {
+export function pushIndex(first: ThreadContext, { common, smallest, place }: Address | Check): void {
   if (common === null || smallest === 0) {
     pushExpression(first, common ?? integer(place, smallest));
   } else {

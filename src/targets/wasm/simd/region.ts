@@ -16,6 +16,7 @@ import type { Unit } from '../unit.ts';
 import type { Variables } from '../variables.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { VectorConstants } from './constants.ts';
+import { Entrance } from './entering.ts';
 import type { Access } from './group.ts';
 import { canJam, type RowOfGroups, writeJam } from './jam.ts';
 import type { Lanes } from './lanes.ts';
@@ -120,7 +121,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
   const { unit, code, plan, region, variables, hoisting, uniform, rank } = parts;
   const { lanes } = plan;
   const constants = new VectorConstants(uniform, hoisting);
-  const { writer } = rowOf(parts, constants, plan.checkpoints, rank);
+  const { writer, entrance } = rowOf(parts, constants, plan.checkpoints, rank);
   const { body } = region;
   const row = unit.program.block[0];
   const threads = 4 * plan.vectors;
@@ -129,6 +130,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
     parts.writeEntry();
     for (const id of uniformLoads) variables.writeReload(id, rank);
   };
+
   const jams = parts.end === null && canJam(lanes, region, plan.vectors);
   const writeRow = () =>
     code.withTemporary('i32', (end) => {
@@ -171,16 +173,20 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
       writeRow();
     });
   }
-  return { writePrologue: () => constants.write() };
+  const writePrologue = () => {
+    constants.write();
+    entrance.writeBlockChecks(uniform);
+  };
+  return { writePrologue };
 }
 
 /** What writes the groups of a row whose next thread's rank a local holds. */
 function rowOf(
-  { unit, code, plan, region, variables, threadContext }: LaneRegionParts,
+  { unit, code, plan, region, variables, threadContext, hoisting }: LaneRegionParts,
   constants: VectorConstants,
   checkpoints: Checkpoints,
   rank: Local,
-): RowOfGroups {
+): RowOfGroups & { readonly entrance: Entrance } {
   const { lanes } = plan;
   const locals = new Map<string, Local>();
   const variable = (id: number, vector: number): Local => {
@@ -210,8 +216,10 @@ function rowOf(
     locate,
     openDimensions: (access: Access) => checkpoints.openDimensions(access),
   };
+  const entrance = new Entrance(group, checkpoints, (expression) => hoisting.isFixed(expression));
   const writer = new LaneWriter({
     group,
+    entrance,
     checkpoints,
     variables,
     rank,
@@ -221,7 +229,7 @@ function rowOf(
       region.stores.reduce((set, id) => set | bit(id), 0n),
     ),
   });
-  return { group, writer, rank };
+  return { group, writer, rank, entrance };
 }
 
 /** Leaves a variable's values for other regions; one that is the same in the row, for each thread. */

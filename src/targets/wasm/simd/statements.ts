@@ -15,8 +15,9 @@ import { writeLoop, writeStatement } from '../statements.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { Variables } from '../variables.ts';
 import type { Checkpoints } from './checkpoints.ts';
-import { advanceAddresses, writeAddresses, writeCheck } from './checks.ts';
+import { advanceAddresses, writeAddresses, writeCheck, writeMoving } from './checks.ts';
 import { pushAgreement } from './ends.ts';
+import type { Entrance } from './entering.ts';
 import {
   eachVectorSharing,
   indexParts,
@@ -44,6 +45,7 @@ export interface LaneWriterParts {
   readonly threadContext: (rank: Local) => ThreadContext;
   /** Of the region. */
   readonly liveness: Liveness;
+  readonly entrance: Entrance;
 }
 
 export class LaneWriter {
@@ -53,8 +55,10 @@ export class LaneWriter {
   readonly #rank: Local;
   readonly #threadContext: (rank: Local) => ThreadContext;
   readonly #masked: MaskedWriter;
+  readonly #entrance: Entrance;
 
-  constructor({ group, checkpoints, variables, rank, threadContext, liveness }: LaneWriterParts) {
+  constructor({ group, checkpoints, variables, rank, threadContext, liveness, entrance }: LaneWriterParts) {
+    this.#entrance = entrance;
     this.#group = group;
     this.#checkpoints = checkpoints;
     this.#variables = variables;
@@ -109,12 +113,6 @@ export class LaneWriter {
   advanceAddresses(region: List): void {
     const { first, vectors } = this.#group;
     advanceAddresses(first, this.#checkpoints, region, 4 * vectors);
-  }
-
-  /** The group is about to carry out a list. */
-  #enter(list: List, slow: Label): void {
-    this.writeChecks(list, 4 * this.#group.vectors, slow);
-    this.writeAddresses(list);
   }
 
   /** Brings the group's values of a variable from scratch memory. */
@@ -267,7 +265,7 @@ export class LaneWriter {
       code.withTemporaries((take) => {
         const locals = Array.from({ length: this.#group.vectors }, () => take('v128'));
         const writeTogether = (list: List) => {
-          if (slow !== null) this.#enter(list, slow);
+          if (slow !== null) this.#entrance.enter(list, slow);
           this.writeList(list);
           code.br(done);
         };
@@ -300,8 +298,8 @@ export class LaneWriter {
         const mask = locals;
         if (![then, otherwise].every((list) => lanes.canMask(list))) return;
         if (slow !== null) {
-          this.#enter(then, slow);
-          this.#enter(otherwise, slow);
+          this.#entrance.enterSome(then, slow, mask, true);
+          this.#entrance.enterSome(otherwise, slow, mask, false);
         }
         this.#masked.writeBranches(statement, mask, null);
         if (slow !== null) code.br(done);
@@ -320,33 +318,44 @@ export class LaneWriter {
     const checks = this.#checkpoints.checksAt(body);
     const rest: Structure<'loop'> = mode === 'branch' ? { ...statement, testFirst: true } : statement;
     this.#withFallback(checks.length > 0 || mode === 'branch', rest, (slow, done) => {
-      const parts = {
-        writeBody: () => {
-          if (slow === null) this.writeAddresses(body);
-          else this.#enter(body, slow);
-          this.writeList(body);
-        },
-        writeUpdate: () => this.writeList(update),
-      };
-      if (mode === 'uniform' || test === null) {
-        writeLoop(first, statement, { ...parts, pushTest: (each) => pushExpression(first, each) });
-      } else {
-        const askEach = () => {
-          code.withTemporaries((take) => {
-            const mask = pushMask(this.#group, test, () => take('v128'));
-            pushCombined(code, mask, 'v128.or');
-            code.op('v128.any_true', 'i32.eqz').brIf(done);
-            pushCombined(code, mask, 'v128.and');
-            code.op('i32x4.all_true', 'i32.eqz').brIf(slow!);
-          });
+      code.withTemporaries((takeStep) => {
+        const { addresses, writeMoves } = writeMoving(
+          first,
+          this.#checkpoints,
+          statement,
+          lanes.indices,
+          takeStep,
+        );
+        const parts = {
+          writeBody: () => {
+            this.#entrance.enter(body, slow, addresses);
+            this.writeList(body);
+          },
+          writeUpdate: () => {
+            this.writeList(update);
+            writeMoves();
+          },
         };
-        const pushTest = () => {
-          if (pushAgreement(this.#group, test, true)) code.op('i32.eqz').if(askEach);
-          else askEach();
-          code.i32(1);
-        };
-        writeLoop(first, statement, { ...parts, pushTest });
-      }
+        if (mode === 'uniform' || test === null) {
+          writeLoop(first, statement, { ...parts, pushTest: (each) => pushExpression(first, each) });
+        } else {
+          const askEach = () => {
+            code.withTemporaries((take) => {
+              const mask = pushMask(this.#group, test, () => take('v128'));
+              pushCombined(code, mask, 'v128.or');
+              code.op('v128.any_true', 'i32.eqz').brIf(done);
+              pushCombined(code, mask, 'v128.and');
+              code.op('i32x4.all_true', 'i32.eqz').brIf(slow!);
+            });
+          };
+          const pushTest = () => {
+            if (pushAgreement(this.#group, test, true)) code.op('i32.eqz').if(askEach);
+            else askEach();
+            code.i32(1);
+          };
+          writeLoop(first, statement, { ...parts, pushTest });
+        }
+      });
       if (slow !== null) code.br(done);
     });
   }
