@@ -19,7 +19,7 @@ import {
   type ScalarType,
   vectorTypes,
 } from '../kernel/types.ts';
-import { type Allocation, DeviceMemoryArray } from './arrays.ts';
+import { type Allocation, DeviceMemoryArray, ShapedMemoryArray } from './arrays.ts';
 import type { LaunchConfiguration } from './device.ts';
 import type { LaunchWork } from './launch.ts';
 import { addressAlignment, besideWritten, overlap } from './proven-alignment.ts';
@@ -226,6 +226,17 @@ function sameArray(a: unknown, b: unknown): boolean {
   );
 }
 
+/** Whether arrays have one shape, too. */
+function sameShaped(a: unknown, b: unknown): boolean {
+  return (
+    a instanceof ShapedMemoryArray &&
+    b instanceof ShapedMemoryArray &&
+    sameArray(a.array, b.array) &&
+    a.pitch === b.pitch &&
+    sameExtent(a.shape, b.shape)
+  );
+}
+
 /** The work of a launch, taken over from a former one; null if it does not repeat that. Reads each argument once. */
 function repeat(recent: Recent, configuration: LaunchConfiguration, given: Given): LaunchWork | null {
   const { work } = recent;
@@ -240,7 +251,7 @@ function repeat(recent: Recent, configuration: LaunchConfiguration, given: Given
     const value = given[name];
     if ((value === undefined || mustAsk) && !Object.hasOwn(given, name)) return null;
     if (parts === null) {
-      if (Object.is(value, former) || sameArray(value, former)) continue;
+      if (Object.is(value, former) || sameArray(value, former) || sameShaped(value, former)) continue;
       if (position === null || !mayReplace(value, former as DeviceMemoryArray)) return null;
       varied ??= work.values.slice();
       varied[position] = value;

@@ -8,6 +8,7 @@ import { numberCases } from './cases/numbers.ts';
 import { orderCases } from './cases/orders.ts';
 import { pipelinedCases } from './cases/pipelined.ts';
 import { placementCases } from './cases/placement.ts';
+import { portCases } from './cases/ports.ts';
 import { quitCases } from './cases/quits.ts';
 import { randomCases } from './cases/random.ts';
 import { recordCases } from './cases/records.ts';
@@ -35,4 +36,5 @@ export const allCases: Readonly<Record<string, Cases>> = {
   votes: voteCases,
   numbers: numberCases,
   random: randomCases,
+  ports: portCases,
 };

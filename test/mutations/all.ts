@@ -5,6 +5,7 @@ import { mutations as archives } from './archives.ts';
 import { mutations as checking } from './checking.ts';
 import { mutations as cohorts } from './cohorts.ts';
 import { mutations as compiler } from './compiler.ts';
+import { mutations as entering } from './entering.ts';
 import { mutations as fillLoops } from './fill-loops.ts';
 import { mutations as formats } from './formats.ts';
 import { mutations as generators } from './generators.ts';
@@ -55,6 +56,7 @@ export const mutations: readonly Mutation[] = [
   ...lanes,
   ...shapes,
   ...strides,
+  ...entering,
   ...targets,
   ...native,
   ...runtimeCpu,

@@ -173,6 +173,20 @@ export const mutations = [
         why: 'a block has the shared memory of the launch before',
       },
       {
+        name: 'a remembered launch has any pitch',
+        from: '    a.pitch === b.pitch &&\n',
+        to: '',
+        why: 'a launch writes rows to where those of the launch before lay',
+        tests: ['test/runtime/shaped-parameters.test.ts'],
+      },
+      {
+        name: 'a remembered launch has any shape',
+        from: '    sameExtent(a.shape, b.shape)\n',
+        to: '    a.shape.length === b.shape.length\n',
+        why: 'a launch takes the rows and columns of the launch before',
+        tests: ['test/runtime/shaped-parameters.test.ts'],
+      },
+      {
         name: 'minus zero is zero for a remembered launch',
         from: 'if (Object.is(now, part.value)) continue;',
         to: 'if (now === part.value) continue;',

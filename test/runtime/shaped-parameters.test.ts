@@ -51,6 +51,9 @@ const sums = kernel({ to: 'i32[][][]', from: 'readonly i32[][][]', sum }, ({ to,
 const at = kernel({ image: 'i32[][]', y: 'index', x: 'index' }, ({ image, y, x }) => {
   image[y]![x] = 7;
 });
+const extents = kernel({ image: 'i32[][]' }, ({ image }) => {
+  image[0]![0] = image.length * 100 + image[0]!.length;
+});
 const atDepth = kernel({ cube: 'i32[][][]', z: 'index', y: 'index' }, ({ cube, z, y }) => {
   cube[z]![y]![1] = 7;
 });
@@ -126,6 +129,33 @@ describe.each(places)('$name', ({ open }) => {
     await stream.synchronize();
     const written = [...result.entries()].flatMap(([place, value]) => (value === 7 ? [place] : []));
     expect(written).toEqual([1, 9, 10, 12, 23]);
+  });
+
+  test('a launch that differs in its pitch or its shape alone is no repetition of a former one', async () => {
+    const stream = device.createStream();
+    const image = device.alloc('i32', 24);
+    const result = new Int32Array(24);
+    stream.memcpyAsync(image, new Int32Array(24));
+    for (const pitch of [6, 5, 6, 4])
+      stream.launch(at, { grid: 1, block: 1 }, { image: image.shaped([3, 4], pitch), y: 2, x: 3 });
+    stream.memcpyAsync(result, image);
+    await stream.synchronize();
+    expect([...result.entries()].flatMap(([place, value]) => (value === 7 ? [place] : []))).toEqual([
+      11, 13, 15,
+    ]);
+    const found: number[] = [];
+    for (const shape of [
+      [3, 4],
+      [4, 3],
+      [3, 4],
+      [2, 4],
+    ] as const) {
+      stream.launch(extents, { grid: 1, block: 1 }, { image: image.shaped(shape, 5) });
+      stream.memcpyAsync(result, image);
+      await stream.synchronize();
+      found.push(result[0]!);
+    }
+    expect(found).toEqual([304, 403, 304, 204]);
   });
 
   test('three dimensions, handed on to a device function', async () => {

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Kernel, kernel } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
+import type { OptionalCpuPass } from '#warpstage/targets/legalise/cpu/passes.js';
 import { wasmBytes } from '#warpstage/targets/wasm/compile.js';
 import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
@@ -45,6 +46,16 @@ class Writer {
       `to[y${a}][x${b}] = sum; across[x${c}][y${d}] = sum;`,
       `if (y${a} >= 0 && y${a} < to.length && x${b} >= 0 && x${b} < m) to[y${a}][x${b}] = sum;`,
       `if (x < m && y < n) to[y${a}][x${b}] = 1;`,
+      `if (x < m && y < n) { to[y${a}][x${b}] = from[y][x] + from[y${c}][x${d}]; across[x][y] = turned[x][y]; }`,
+      `if (y >= n || x >= m) return; to[y][x] = from[y][x] + cuda.i32(bytes[y${c}][x]);`,
+      `if (y >= n - 1 || x >= m) return; to[y][x] = 5;`,
+      `if (y < 1 || y >= n - 1 || x < 1 || x >= m - 1) return; to[y][x] = from[y - 1][x] + from[y][x + 1] + from[y + 1][x - 1];`,
+      `for (let k = t.y; k < 4; k += cuda.blockDim.y) { if (x < m && k < n) sum += tile[k][t.x] + from[k][x] + cuda.i32(bytes[k][x]); } out[i] = sum;`,
+      `for (let k = 0; k < n; k++) sum += from[k][x] * 3 + from[y][k]; out[i] = sum;`,
+      `for (let k = 0; k < n; k++) { sum += from[k][x]; if ((k & 1) === 1) k++; } out[i] = sum;`,
+      `for (let k = t.y; k < n; k += cuda.blockDim.y) { if (x < m && n > 4) sum += from[k][x] + cuda.i32(bytes[k][x]) + tile[3 - (k & 3)][0]; } out[i] = sum;`,
+      `if (x < m && y < n) sum = from[n - 1 - y][x] + from[y][x] + cuda.i32(bytes[n - 1 - y][x]); out[i] = sum;`,
+      `for (let k = 1; k < n; k += 2) { if ((k & 3) === 1) continue; sum += from[k][x]; } out[i] = sum;`,
     ]);
     return `({ out, to, across, from, turned, cube, bytes, flat, n, m }, cuda) => {
       const t = cuda.threadIdx;
@@ -191,7 +202,8 @@ function outcome(target: Target, given: Kernel, { block, grid, rows, columns, pi
       from: Int32Array.from({ length }, (_, i) => i * 7),
       turned: Float32Array.from(across, (_, i) => i * 13),
       cube: Float32Array.from({ length: 2 * length }, (_, i) => i * 5),
-      bytes: Uint8Array.from({ length }, (_, i) => i * 3),
+      // There is more of it than its rows take.
+      bytes: Uint8Array.from({ length: length + pitch }, (_, i) => i * 3),
       flat: Int32Array.from({ length: rows * columns }, (_, i) => i * 11),
       n: rows,
       m: columns,
@@ -234,10 +246,13 @@ const launches = fc
     return { block, grid, rows, columns, pitch: columns + between };
   });
 
-test.each([wasm, wasmWithout('extents'), wasmWithout('bounds')])(
+const passes = ['extents', 'blocks', 'advance', 'ends'] as const;
+
+test.each([wasm, ...passes.map(wasmWithout), wasmWithout('bounds')])(
   'random kernels over dimensions, by $name',
   (target) => {
-    const seen = { faults: 0, ended: 0, together: 0 };
+    const seen = { faults: 0, ended: 0 };
+    const reached = new Map<OptionalCpuPass, number>();
     fc.assert(
       fc.property(tapes(40), launches, (tape, launch) => {
         const text = new Writer(tape).kernel();
@@ -250,15 +265,20 @@ test.each([wasm, wasmWithout('extents'), wasmWithout('bounds')])(
         expect(actual.results, text).toEqual(expected.results);
         seen[expected.fault === null ? 'ended' : 'faults'] += 1;
         if (target !== wasm) return;
-        const without = wasmBytes(actual.program, { without: ['extents'] });
-        if (!Buffer.from(without).equals(wasmBytes(actual.program))) seen.together += 1;
+        for (const pass of passes) {
+          const without = wasmBytes(actual.program, { without: [pass] });
+          if (!Buffer.from(without).equals(wasmBytes(actual.program)))
+            reached.set(pass, (reached.get(pass) ?? 0) + 1);
+        }
       }),
-      randomRuns(atLength ? 300 : 25),
+      randomRuns(atLength ? 300 : 60),
     );
     const runs = seen.faults + seen.ended;
     expect(seen.faults).toBeGreaterThan(runs / 8);
     expect(seen.ended).toBeGreaterThan(runs / 8);
-    if (target === wasm) expect(seen.together).toBeGreaterThan(runs / 2);
+    if (target !== wasm) return;
+    expect(reached.get('extents')).toBeGreaterThan(runs / 2);
+    for (const pass of passes) expect(reached.get(pass), pass).toBeGreaterThan(runs / 12);
   },
 );
 
@@ -319,6 +339,19 @@ test.each([
   ['what only some lanes choose', 'to[y][x] = x > 20 ? from[y][x + 1] : 0;', [31, 0]],
   ['a place that is computed', 'to[y][0] = from[y][(x * 5) % 37];', [7, 0]],
   ['a row that is computed', 'to[1][x] = from[(x * 5) % 7][x];', [1, 0]],
+  [
+    'what only some lanes do, in a row behind the last',
+    'if (x < 20) to[y][x] = cuda.i32(bytes[y + 1][x]);',
+    [0, 1],
+  ],
+  ['the second of two places of a lane', 'if (x < 20) to[y][x] = from[y][x] + from[y][x + 13];', [19, 0]],
+  ['what other rows of the block do', 'if (x < m && n > 1) to[y][x] = from[y + 1][x];', [0, 1]],
+  ['what other rows of the block do before the first', 'if (x < m && n > 1) to[y][x] = from[-y][x];', [0, 1]],
+  [
+    'turns of a loop that begins at a rank',
+    'let s = 0; for (let k = y; k < 4; k += 2) { if (x < m && n > 1) s += from[k][x] + cuda.i32(bytes[k][x]); } to[y][x] = s;',
+    [0, 0],
+  ],
   ['a loop over rows', 'for (let k = 0; k < n; k++) to[y][x] = from[y + k][x];', [0, 1]],
   ['a loop over columns', 'for (let k = 0; k < n; k++) to[y][0] = from[y][x + k];', [31, 0]],
   ['a loop that begins before the first', 'for (let k = -1; k < n; k++) to[k][x] = 1;', [0, 0]],
@@ -327,6 +360,6 @@ test.each([
   const launch = { block: [32, 2], grid: [1, 1], rows: 2, columns: 32, pitch: 33 } as const;
   const { fault } = outcome(interpreter('eager'), given, launch);
   expect(fault).toMatchObject({ kind: 'out-of-range', thread: [...thread, 0] });
-  for (const target of [wasm, wasmWithout('extents'), wasmWithout('bounds')])
+  for (const target of [wasm, ...passes.map(wasmWithout), wasmWithout('bounds')])
     expect(outcome(target, given, launch).fault, target.name).toEqual(fault);
 });

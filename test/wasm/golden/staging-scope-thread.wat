@@ -6,21 +6,21 @@
   (import "fault" "copy" (func $copy (type 0)))
   (import "fault" "outOfRange" (func $outOfRange (type 1)))
   (func $run (export "run") (type 2) (param $record i32) (param $arena i32) (param $block i32) (param $end i32) (result i32)
-    (local $fetchBatch i32) (local $computeBatch i32) (local $batchCount i32) (local i32 i32 i32 i32 i64 i64 i64 i32 i32 i32 i32) (local $globalIn.length i32) (local i32 i32 i32) (local $shared i32) (local i32) (local $globalIn i32) (local i32 i32 i32 i32 i32) (local $blockIdx.x i32) (local $gridDim.x i32) (local i32 i32 i32) (local $globalOut i32) (local v128 v128 v128 v128 v128 v128 v128 v128 v128 v128 v128 i32) (local $globalOut.length i32)
+    (local $fetchBatch i32) (local $computeBatch i32) (local $batchCount i32) (local i32 i32 i32 i32 i64 i64 i64 i32 i32 i32) (local $globalIn.length i32) (local i32 i32) (local $globalIn i32) (local i32 i32 i32) (local $shared i32) (local i32 i32 i32 i32) (local $blockIdx.x i32) (local $gridDim.x i32) (local i32 i32 i32) (local $globalOut i32) (local v128 v128 v128 v128 v128 v128 v128 v128 v128 v128 v128 i32) (local $globalOut.length i32)
     (local.set $batchCount
       (i32.load offset=48
         (local.get $record)))
     (local.set $globalIn.length
       (i32.load offset=36
         (local.get $record)))
+    (local.set $globalIn
+      (i32.load offset=32
+        (local.get $record)))
     (local.set $shared
       (i32.add
         (i32.load offset=64
           (local.get $record))
         (local.get $arena)))
-    (local.set $globalIn
-      (i32.load offset=32
-        (local.get $record)))
     (local.set $gridDim.x
       (i32.load
         (local.get $record)))
@@ -67,13 +67,7 @@
                   (i32.sub
                     (local.get $batchCount)
                     (i32.const 1)))
-                (local.set 17
-                  (i32.mul
-                    (i32.mul
-                      (local.get $gridDim.x)
-                      (i32.const 64))
-                    (i32.const 1)))
-                (local.set 19
+                (local.set 21
                   (i32.add
                     (local.get $computeBatch)
                     (i32.const 2)))
@@ -116,7 +110,7 @@
                                   (local.get 13)
                                   (i64.const 0)))
                               (i64.extend_i32_s
-                                (local.get 17))))
+                                (local.get 15))))
                           (i64.const 1099511627776))
                         (i64.const 2199023255552)))
                     (local.set 11
@@ -157,6 +151,24 @@
                         (local.get 7))
                       (block  ;; label = @10
                         (block  ;; label = @11
+                          (local.set 19
+                            (i32.add
+                              (i32.add
+                                (local.get 14)
+                                (i32.mul
+                                  (local.get 15)
+                                  (local.get $fetchBatch)))
+                              (local.get 8)))
+                          (local.set 18
+                            (i32.add
+                              (i32.shl
+                                (local.get 19)
+                                (i32.const 2))
+                              (local.get $globalIn)))
+                          (local.set 19
+                            (i32.mul
+                              (local.get 15)
+                              (i32.const 4)))
                           (block  ;; label = @12
                             (loop  ;; label = @13
                               (br_if 1 (;@12;)
@@ -168,7 +180,7 @@
                                     (then
                                       (i32.lt_s
                                         (local.get $fetchBatch)
-                                        (local.get 19)))
+                                        (local.get 21)))
                                     (else
                                       (i32.const 0)))))
                               (block  ;; label = @14
@@ -182,7 +194,7 @@
                                         (i32.const 64))
                                       (local.get 8))
                                     (i32.const 97)))
-                                (local.set 21
+                                (local.set 23
                                   (i32.add
                                     (i32.mul
                                       (i32.rem_s
@@ -190,74 +202,64 @@
                                         (i32.const 2))
                                       (i32.const 64))
                                     (local.get 8)))
-                                (local.set 20
+                                (local.set 22
                                   (i32.add
                                     (i32.shl
-                                      (local.get 21)
+                                      (local.get 23)
                                       (i32.const 2))
                                     (local.get $shared)))
-                                (local.set 21
-                                  (i32.add
-                                    (i32.add
-                                      (local.get 14)
-                                      (i32.mul
-                                        (local.get 15)
-                                        (local.get $fetchBatch)))
-                                    (local.get 8)))
-                                (local.set 23
-                                  (i32.add
-                                    (i32.shl
-                                      (local.get 21)
-                                      (i32.const 2))
-                                    (local.get $globalIn)))
                                 (v128.store align=4
-                                  (local.get 20)
+                                  (local.get 22)
                                   (v128.load align=4
-                                    (local.get 23)))
+                                    (local.get 18)))
                                 (v128.store offset=16 align=4
-                                  (local.get 20)
+                                  (local.get 22)
                                   (v128.load offset=16 align=4
-                                    (local.get 23)))
+                                    (local.get 18)))
                                 (v128.store offset=32 align=4
-                                  (local.get 20)
+                                  (local.get 22)
                                   (v128.load offset=32 align=4
-                                    (local.get 23)))
+                                    (local.get 18)))
                                 (v128.store offset=48 align=4
-                                  (local.get 20)
+                                  (local.get 22)
                                   (v128.load offset=48 align=4
-                                    (local.get 23)))
+                                    (local.get 18)))
                                 (v128.store offset=64 align=4
-                                  (local.get 20)
+                                  (local.get 22)
                                   (v128.load offset=64 align=4
-                                    (local.get 23)))
+                                    (local.get 18)))
                                 (v128.store offset=80 align=4
-                                  (local.get 20)
+                                  (local.get 22)
                                   (v128.load offset=80 align=4
-                                    (local.get 23)))
+                                    (local.get 18)))
                                 (v128.store offset=96 align=4
-                                  (local.get 20)
+                                  (local.get 22)
                                   (v128.load offset=96 align=4
-                                    (local.get 23)))
+                                    (local.get 18)))
                                 (v128.store offset=112 align=4
-                                  (local.get 20)
+                                  (local.get 22)
                                   (v128.load offset=112 align=4
-                                    (local.get 23))))
+                                    (local.get 18))))
                               (local.set $fetchBatch
                                 (i32.add
                                   (local.get $fetchBatch)
                                   (i32.const 1)))
+                              (local.set 18
+                                (i32.add
+                                  (local.get 18)
+                                  (local.get 19)))
                               (br 0 (;@13;))))
                           (br 1 (;@10;)))
-                        (local.set 26
-                          (local.get $fetchBatch))
                         (local.set 25
+                          (local.get $fetchBatch))
+                        (local.set 23
                           (i32.add
-                            (local.tee 21
+                            (local.tee 19
                               (local.get 8))
                             (i32.const 32)))
                         (loop  ;; label = @11
                           (local.set $fetchBatch
-                            (local.get 26))
+                            (local.get 25))
                           (block  ;; label = @12
                             (loop  ;; label = @13
                               (br_if 1 (;@12;)
@@ -269,72 +271,72 @@
                                     (then
                                       (i32.lt_s
                                         (local.get $fetchBatch)
-                                        (local.get 19)))
+                                        (local.get 21)))
                                     (else
                                       (i32.const 0)))))
                               (block  ;; label = @14
-                                (local.set 27
+                                (local.set 26
                                   (i32.add
                                     (i32.mul
                                       (i32.rem_s
                                         (local.get $fetchBatch)
                                         (i32.const 2))
                                       (i32.const 64))
-                                    (local.get 21)))
-                                (local.set 28
+                                    (local.get 19)))
+                                (local.set 27
                                   (i32.add
                                     (i32.add
                                       (local.get 14)
                                       (i32.mul
                                         (local.get 15)
                                         (local.get $fetchBatch)))
-                                    (local.get 21)))
-                                (local.set 29
+                                    (local.get 19)))
+                                (local.set 28
                                   (i32.const 1))
                                 (if  ;; label = @15
                                   (i32.or
                                     (i32.or
                                       (i32.gt_u
-                                        (local.get 29)
-                                        (local.get $globalIn.length))
-                                      (i32.gt_u
                                         (local.get 28)
-                                        (i32.sub
-                                          (local.get $globalIn.length)
-                                          (local.get 29))))
-                                    (i32.or
-                                      (i32.gt_u
-                                        (local.get 29)
-                                        (i32.const 128))
+                                        (local.get $globalIn.length))
                                       (i32.gt_u
                                         (local.get 27)
                                         (i32.sub
+                                          (local.get $globalIn.length)
+                                          (local.get 28))))
+                                    (i32.or
+                                      (i32.gt_u
+                                        (local.get 28)
+                                        (i32.const 128))
+                                      (i32.gt_u
+                                        (local.get 26)
+                                        (i32.sub
                                           (i32.const 128)
-                                          (local.get 29)))))
+                                          (local.get 28)))))
                                   (then
                                     (call $copy
                                       (i32.const 0)
-                                      (local.get 21)
+                                      (local.get 19)
                                       (local.get $block)
+                                      (i64.extend_i32_s
+                                        (local.get 26))
                                       (i64.extend_i32_s
                                         (local.get 27))
                                       (i64.extend_i32_s
                                         (local.get 28))
-                                      (i64.extend_i32_s
-                                        (local.get 29))
                                       (i64.const 0))
                                     (return
                                       (i32.const 1))))
                                 (i32.store
                                   (i32.add
                                     (i32.shl
-                                      (local.get 27)
+                                      (local.get 26)
                                       (i32.const 2))
                                     (local.get $shared))
                                   (i32.load
                                     (i32.add
                                       (i32.shl
-                                        (local.get 28)
+                                        (local.get 27)
                                         (i32.const 2))
                                       (local.get $globalIn)))))
                               (local.set $fetchBatch
@@ -344,11 +346,11 @@
                               (br 0 (;@13;))))
                           (br_if 0 (;@11;)
                             (i32.lt_u
-                              (local.tee 21
+                              (local.tee 19
                                 (i32.add
-                                  (local.get 21)
+                                  (local.get 19)
                                   (i32.const 1)))
-                              (local.get 25)))))
+                              (local.get 23)))))
                       (br_if 0 (;@9;)
                         (i32.lt_u
                           (local.tee 8
@@ -376,7 +378,7 @@
                                   (then
                                     (i32.lt_s
                                       (local.get $fetchBatch)
-                                      (local.get 19)))
+                                      (local.get 21)))
                                   (else
                                     (i32.const 0)))))
                             (block  ;; label = @13
@@ -388,7 +390,7 @@
                                       (i32.const 2))
                                     (i32.const 64))
                                   (local.get 8)))
-                              (local.set 26
+                              (local.set 25
                                 (i32.add
                                   (i32.add
                                     (local.get 14)
@@ -396,28 +398,28 @@
                                       (local.get 15)
                                       (local.get $fetchBatch)))
                                   (local.get 8)))
-                              (local.set 25
+                              (local.set 23
                                 (i32.const 1))
                               (if  ;; label = @14
                                 (i32.or
                                   (i32.or
                                     (i32.gt_u
-                                      (local.get 25)
+                                      (local.get 23)
                                       (local.get $globalIn.length))
                                     (i32.gt_u
-                                      (local.get 26)
+                                      (local.get 25)
                                       (i32.sub
                                         (local.get $globalIn.length)
-                                        (local.get 25))))
+                                        (local.get 23))))
                                   (i32.or
                                     (i32.gt_u
-                                      (local.get 25)
+                                      (local.get 23)
                                       (i32.const 128))
                                     (i32.gt_u
                                       (local.get 10)
                                       (i32.sub
                                         (i32.const 128)
-                                        (local.get 25)))))
+                                        (local.get 23)))))
                                 (then
                                   (call $copy
                                     (i32.const 1)
@@ -426,9 +428,9 @@
                                     (i64.extend_i32_s
                                       (local.get 10))
                                     (i64.extend_i32_s
-                                      (local.get 26))
-                                    (i64.extend_i32_s
                                       (local.get 25))
+                                    (i64.extend_i32_s
+                                      (local.get 23))
                                     (i64.const 0))
                                   (return
                                     (i32.const 1))))
@@ -441,7 +443,7 @@
                                 (i32.load
                                   (i32.add
                                     (i32.shl
-                                      (local.get 26)
+                                      (local.get 25)
                                       (i32.const 2))
                                     (local.get $globalIn)))))
                             (local.set $fetchBatch
@@ -456,7 +458,7 @@
                               (local.get 8)
                               (i32.const 1)))
                           (local.get 9))))))
-                (local.set 32
+                (local.set 31
                   (i32.add
                     (i32.mul
                       (local.get $blockIdx.x)
@@ -469,35 +471,35 @@
                 (i32.sub
                   (local.get $globalOut.length)
                   (i32.const 63))
-                (local.set 25
+                (local.set 23
                   (i32.const 0))
-                (local.set 33
+                (local.set 32
                   (select
-                    (local.tee 26)
-                    (local.get 25)
+                    (local.tee 25)
+                    (local.get 23)
                     (i32.gt_s
-                      (local.get 26)
-                      (local.get 25))))
-                (local.set 47
+                      (local.get 25)
+                      (local.get 23))))
+                (local.set 46
                   (i32.mul
                     (i32.rem_s
                       (local.get $computeBatch)
                       (i32.const 2))
                     (i32.const 64)))
-                (local.set 38
+                (local.set 37
                   (i32x4.splat
-                    (local.get 47)))
-                (local.set 40
+                    (local.get 46)))
+                (local.set 39
                   (v128.const i32x4 0x00000000 0x00000001 0x00000002 0x00000003))
-                (local.set 41
+                (local.set 40
                   (i32x4.splat
                     (i32.const 1)))
-                (local.set 44
+                (local.set 43
                   (v128.const i32x4 0x0000003f 0x0000003f 0x0000003f 0x0000003f))
-                (local.set 45
+                (local.set 44
                   (i32x4.splat
                     (i32.const 3)))
-                (local.set 46
+                (local.set 45
                   (v128.const i32x4 0x00000004 0x00000005 0x00000006 0x00000007))
                 (local.set 9
                   (i32.const 0))
@@ -508,91 +510,165 @@
                     (br_if 0 (;@8;)
                       (i32.ge_u
                         (i32.add
-                          (local.get 32)
+                          (local.get 31)
                           (local.get 9))
-                        (local.get 33)))
-                    (local.set 25
+                        (local.get 32)))
+                    (local.set 23
                       (i32.add
                         (local.get 9)
                         (i32.const 64)))
-                    (local.set 26
+                    (local.set 25
                       (i32.add
-                        (local.get 32)
+                        (local.get 31)
                         (local.get 9)))
-                    (local.set 34
+                    (local.set 33
                       (i32.add
                         (i32.shl
-                          (local.get 26)
+                          (local.get 25)
                           (i32.const 2))
                         (local.get $globalOut)))
                     (loop  ;; label = @9
-                      (local.get 34)
-                      (local.get 38)
-                      (local.set 39
+                      (local.get 33)
+                      (local.get 37)
+                      (local.set 38
                         (i32x4.splat
                           (local.get 9)))
                       (i32x4.sub
                         (v128.and
                           (i32x4.add
-                            (local.tee 43
+                            (local.tee 42
                               (v128.and
                                 (i32x4.shr_s
-                                  (local.tee 42
+                                  (local.tee 41
                                     (i32x4.add
                                       (i32x4.add
-                                        (local.get 39)
-                                        (local.get 40))
-                                      (local.get 41)))
+                                        (local.get 38)
+                                        (local.get 39))
+                                      (local.get 40)))
                                   (i32.const 31))
-                                (local.get 44)))
-                            (local.get 42))
-                          (local.get 44))
-                        (local.get 43))
-                      (local.set 37
+                                (local.get 43)))
+                            (local.get 41))
+                          (local.get 43))
+                        (local.get 42))
+                      (local.set 36
                         (i32x4.add))
-                      (local.set 26
+                      (local.set 25
                         (i32x4.extract_lane 0
-                          (local.get 37)))
+                          (local.get 36)))
+                      (local.set 35
+                        (i32x4.splat
+                          (i32.load
+                            (i32.add
+                              (i32.shl
+                                (local.get 25)
+                                (i32.const 2))
+                              (local.get $shared)))))
+                      (local.get 35)
+                      (local.set 25
+                        (i32x4.extract_lane 1
+                          (local.get 36)))
+                      (i32.load
+                        (i32.add
+                          (i32.shl
+                            (local.get 25)
+                            (i32.const 2))
+                          (local.get $shared)))
+                      (local.set 35
+                        (i32x4.replace_lane 1))
+                      (local.get 35)
+                      (local.set 25
+                        (i32x4.extract_lane 2
+                          (local.get 36)))
+                      (i32.load
+                        (i32.add
+                          (i32.shl
+                            (local.get 25)
+                            (i32.const 2))
+                          (local.get $shared)))
+                      (local.set 35
+                        (i32x4.replace_lane 2))
+                      (local.get 35)
+                      (local.set 25
+                        (i32x4.extract_lane 3
+                          (local.get 36)))
+                      (i32.load
+                        (i32.add
+                          (i32.shl
+                            (local.get 25)
+                            (i32.const 2))
+                          (local.get $shared)))
+                      (local.set 35
+                        (i32x4.replace_lane 3))
+                      (i32x4.add
+                        (i32x4.mul
+                          (local.get 35)
+                          (local.get 44))
+                        (local.get 40))
+                      (v128.store align=4)
+                      (local.get 33)
+                      (local.set 35
+                        (i32x4.add
+                          (local.get 37)
+                          (i32x4.sub
+                            (v128.and
+                              (i32x4.add
+                                (local.tee 42
+                                  (v128.and
+                                    (i32x4.shr_s
+                                      (local.tee 41
+                                        (i32x4.add
+                                          (i32x4.add
+                                            (local.get 38)
+                                            (local.get 45))
+                                          (local.get 40)))
+                                      (i32.const 31))
+                                    (local.get 43)))
+                                (local.get 41))
+                              (local.get 43))
+                            (local.get 42))))
+                      (local.set 25
+                        (i32x4.extract_lane 0
+                          (local.get 35)))
                       (local.set 36
                         (i32x4.splat
                           (i32.load
                             (i32.add
                               (i32.shl
-                                (local.get 26)
+                                (local.get 25)
                                 (i32.const 2))
                               (local.get $shared)))))
                       (local.get 36)
-                      (local.set 26
+                      (local.set 25
                         (i32x4.extract_lane 1
-                          (local.get 37)))
+                          (local.get 35)))
                       (i32.load
                         (i32.add
                           (i32.shl
-                            (local.get 26)
+                            (local.get 25)
                             (i32.const 2))
                           (local.get $shared)))
                       (local.set 36
                         (i32x4.replace_lane 1))
                       (local.get 36)
-                      (local.set 26
+                      (local.set 25
                         (i32x4.extract_lane 2
-                          (local.get 37)))
+                          (local.get 35)))
                       (i32.load
                         (i32.add
                           (i32.shl
-                            (local.get 26)
+                            (local.get 25)
                             (i32.const 2))
                           (local.get $shared)))
                       (local.set 36
                         (i32x4.replace_lane 2))
                       (local.get 36)
-                      (local.set 26
+                      (local.set 25
                         (i32x4.extract_lane 3
-                          (local.get 37)))
+                          (local.get 35)))
                       (i32.load
                         (i32.add
                           (i32.shl
-                            (local.get 26)
+                            (local.get 25)
                             (i32.const 2))
                           (local.get $shared)))
                       (local.set 36
@@ -600,86 +676,12 @@
                       (i32x4.add
                         (i32x4.mul
                           (local.get 36)
-                          (local.get 45))
-                        (local.get 41))
-                      (v128.store align=4)
-                      (local.get 34)
-                      (local.set 36
-                        (i32x4.add
-                          (local.get 38)
-                          (i32x4.sub
-                            (v128.and
-                              (i32x4.add
-                                (local.tee 43
-                                  (v128.and
-                                    (i32x4.shr_s
-                                      (local.tee 42
-                                        (i32x4.add
-                                          (i32x4.add
-                                            (local.get 39)
-                                            (local.get 46))
-                                          (local.get 41)))
-                                      (i32.const 31))
-                                    (local.get 44)))
-                                (local.get 42))
-                              (local.get 44))
-                            (local.get 43))))
-                      (local.set 26
-                        (i32x4.extract_lane 0
-                          (local.get 36)))
-                      (local.set 37
-                        (i32x4.splat
-                          (i32.load
-                            (i32.add
-                              (i32.shl
-                                (local.get 26)
-                                (i32.const 2))
-                              (local.get $shared)))))
-                      (local.get 37)
-                      (local.set 26
-                        (i32x4.extract_lane 1
-                          (local.get 36)))
-                      (i32.load
-                        (i32.add
-                          (i32.shl
-                            (local.get 26)
-                            (i32.const 2))
-                          (local.get $shared)))
-                      (local.set 37
-                        (i32x4.replace_lane 1))
-                      (local.get 37)
-                      (local.set 26
-                        (i32x4.extract_lane 2
-                          (local.get 36)))
-                      (i32.load
-                        (i32.add
-                          (i32.shl
-                            (local.get 26)
-                            (i32.const 2))
-                          (local.get $shared)))
-                      (local.set 37
-                        (i32x4.replace_lane 2))
-                      (local.get 37)
-                      (local.set 26
-                        (i32x4.extract_lane 3
-                          (local.get 36)))
-                      (i32.load
-                        (i32.add
-                          (i32.shl
-                            (local.get 26)
-                            (i32.const 2))
-                          (local.get $shared)))
-                      (local.set 37
-                        (i32x4.replace_lane 3))
-                      (i32x4.add
-                        (i32x4.mul
-                          (local.get 37)
-                          (local.get 45))
-                        (local.get 41))
+                          (local.get 44))
+                        (local.get 40))
                       (v128.store offset=16 align=4)
-                      (local.set 34
+                      (local.set 33
                         (i32.add
-                          (local.get 34)
+                          (local.get 33)
                           (i32.const 32)))
                       (br_if 0 (;@9;)
                         (i32.lt_u
@@ -687,7 +689,7 @@
                             (i32.add
                               (local.get 9)
                               (i32.const 8)))
-                          (local.get 25)))))
+                          (local.get 23)))))
                   (block  ;; label = @8
                     (br_if 0 (;@8;)
                       (i32.ge_u
@@ -695,19 +697,19 @@
                         (local.get 8)))
                     (loop  ;; label = @9
                       (block  ;; label = @10
-                        (local.set 25
+                        (local.set 23
                           (i32.add
-                            (local.get 32)
+                            (local.get 31)
                             (local.get 9)))
                         (local.set 10
                           (i32.add
-                            (local.get 47)
+                            (local.get 46)
                             (i32.rem_s
                               (i32.add
                                 (local.get 9)
                                 (i32.const 1))
                               (i32.const 64))))
-                        (local.set 26
+                        (local.set 25
                           (i32.add
                             (i32.mul
                               (i32.load
@@ -720,7 +722,7 @@
                             (i32.const 1)))
                         (if  ;; label = @11
                           (i32.ge_u
-                            (local.get 25)
+                            (local.get 23)
                             (local.get $globalOut.length))
                           (then
                             (call $outOfRange
@@ -728,7 +730,7 @@
                               (local.get 9)
                               (local.get $block)
                               (i64.extend_i32_s
-                                (local.get 25))
+                                (local.get 23))
                               (i64.const 1)
                               (local.get $globalOut.length))
                             (return
@@ -736,10 +738,10 @@
                         (i32.store
                           (i32.add
                             (i32.shl
-                              (local.get 25)
+                              (local.get 23)
                               (i32.const 2))
                             (local.get $globalOut))
-                          (local.get 26)))
+                          (local.get 25)))
                       (br_if 0 (;@9;)
                         (i32.lt_u
                           (local.tee 9
