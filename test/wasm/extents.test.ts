@@ -346,7 +346,11 @@ test.each([
   ],
   ['the second of two places of a lane', 'if (x < 20) to[y][x] = from[y][x] + from[y][x + 13];', [19, 0]],
   ['what other rows of the block do', 'if (x < m && n > 1) to[y][x] = from[y + 1][x];', [0, 1]],
-  ['what other rows of the block do before the first', 'if (x < m && n > 1) to[y][x] = from[-y][x];', [0, 1]],
+  [
+    'what other rows of the block do before the first',
+    'if (x < m && n > 1) to[y][x] = from[1 - 2 * y][x];',
+    [0, 1],
+  ],
   [
     'turns of a loop that begins at a rank',
     'let s = 0; for (let k = y; k < 4; k += 2) { if (x < m && n > 1) s += from[k][x] + cuda.i32(bytes[k][x]); } to[y][x] = s;',

@@ -13,13 +13,14 @@ import type { Local } from '../encoder/code.ts';
 import { pushBuiltIn, pushExpression } from '../expressions.ts';
 import { writeHalfLanes } from '../half.ts';
 import { type LaneType, laneInstruction } from '../instructions.ts';
+import { isDivision, isPowerOfTwoDivision } from './accesses.ts';
 import { writeSplat } from './constants.ts';
 import { pairsOf, pushOtherWidth, writeLaneConversion } from './conversions.ts';
 import { pushDivisions } from './divisions.ts';
 import { fillsLane, vectorBytes, writeLaneLoad, writeLaneStore } from './elements.ts';
 import { type GroupContext, placeOf, type Shared, sharedLocal } from './group.ts';
 import { writeStridedStores } from './interleaved.ts';
-import { isDivision, isPowerOfTwoDivision } from './lanes.ts';
+
 import { vectorsOf, writeJoinedMasks, writeMaskOfPair } from './pairs.ts';
 import { fusedOf, writeSelect } from './relaxed.ts';
 import { type IndexParts, pushGather, writeScatter } from './separate.ts';

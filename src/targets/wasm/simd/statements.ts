@@ -6,8 +6,7 @@
 // The same fallback is where lanes go when a check of theirs fails.
 
 import type { Expression, Statement } from '../../../compiler/ir.ts';
-import { analyseLiveness, bit, has, type Liveness } from '../../analysis/liveness.ts';
-import { assignedIn, readIn } from '../../analysis/walk.ts';
+import type { Liveness } from '../../analysis/liveness.ts';
 import { copyOf } from '../copies.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
@@ -28,6 +27,7 @@ import {
 import type { GroupContext } from './group.ts';
 import { writeStridedStores } from './interleaved.ts';
 import { MaskedWriter, pushCombined, pushMask } from './masked.ts';
+import { writeOneByOne } from './one-by-one.ts';
 import { vectorsOf } from './pairs.ts';
 import { type Run, runAt } from './runs.ts';
 import { writeLaneAtomics } from './separate.ts';
@@ -373,45 +373,14 @@ export class LaneWriter {
         return;
       }
       code.block((slow) => write(slow, done));
-      this.#writeFallback(statement);
-    });
-  }
-
-  /** Every lane carries out a statement, one after the other. */
-  #writeFallback(statement: Statement): void {
-    const { code, lanes, unit } = this.#group;
-    const assigned = [...assignedIn([statement])];
-    const varying = assigned.filter((id) => lanes.varies(id));
-    // A value that only some lanes give is that of before in the others.
-    const exposed = analyseLiveness(
-      [statement],
-      varying.reduce((set, id) => set | bit(id), 0n),
-    ).atStart;
-    const taken = [...new Set([...varying, ...readIn([statement])])].filter(
-      (id) => lanes.varies(id) && has(exposed, id),
-    );
-    const own = assigned.filter((id) => !lanes.varies(id) && has(exposed, id));
-    for (const id of taken) this.writeSpill(id);
-    code.withTemporaries((take) => {
-      const rank = take('i32');
-      const end = take('i32');
-      const entries = own.map((id) => ({ id, entry: take(unit.wasmTypeOfVariable(id)) }));
-      for (const { id, entry } of entries) code.get(this.#variables.local(id)).set(entry);
-      code
-        .get(this.#rank)
-        .tee(rank)
-        .i32(4 * this.#group.vectors)
-        .op('i32.add')
-        .set(end);
-      code.loop((next) => {
-        for (const { id, entry } of entries) code.get(entry).set(this.#variables.local(id));
-        for (const id of taken) this.#variables.writeReload(id, rank);
-        writeStatement(this.#threadContext(rank), statement);
-        for (const id of varying) this.#variables.writeSpill(id, rank);
-        code.get(rank).i32(1).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
+      writeOneByOne(statement, {
+        group: this.#group,
+        variables: this.#variables,
+        threadContext: this.#threadContext,
+        writeSpill: (id) => this.writeSpill(id),
+        writeReload: (id) => this.writeReload(id),
       });
     });
-    for (const id of varying) this.writeReload(id);
   }
 
   #eachVector(write: (vector: number) => void): void {
