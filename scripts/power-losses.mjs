@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 
 const { values } = parseArgs({ options: { losses: { type: 'string', default: '1000' } } });
 /** Kinds of runs, each with losses of power and of the process. */
-const kinds = 8;
+const kinds = 12;
 const folder = mkdtempSync(join(tmpdir(), 'power-losses-'));
 const report = join(folder, 'table.json');
 const vitest = ['node_modules/vitest/vitest.mjs', 'run', 'test/overlap/power-loss.test.ts', '--maxWorkers=1'];

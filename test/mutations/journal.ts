@@ -201,6 +201,12 @@ export const mutations = [
       why: 'a table goes on with the rows of another',
     },
     {
+      name: 'states that a former run left stay',
+      from: 'if (this.#hasState || this.#saysSizes) await this.#states.remove();',
+      to: 'if (this.#hasState) await this.#states.remove();',
+      why: 'after a loss of power files stay beside the output that nobody needs',
+    },
+    {
       name: 'a state that is written has no checksum',
       from: 'sums.push(sumOf(state));',
       to: 'if (this.#hasState) sums.push(sumOf(state));',

@@ -221,6 +221,13 @@ describe('what a run left', () => {
     }
   });
 
+  test('of a state goes also where the next run writes none', async () => {
+    // Power was lost when the journal had gone.
+    for (const state of ['state-0', 'state-1']) writeFileSync(at(`.y.parquet.${state}`), 'from before');
+    await run(pairs, { ...options(), rows: 10, resume: true });
+    expect(namesIn(folder)).toEqual(['x.i32', 'y.parquet', 'z.npy.gz']);
+  });
+
   test('counts as far as its files are whole', async () => {
     const given = options();
     await run(pairs, { ...given, output: [at('whole.parquet'), at('whole.npy.gz')] });

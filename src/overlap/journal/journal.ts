@@ -85,7 +85,6 @@ export class Journal {
   /** Whether only what follows from `keepState` is noted: accumulators go from chunk to chunk. */
   readonly #hasState: boolean;
   readonly #states: StateFiles;
-  #hasStateFiles: boolean;
   /** Whether lines say how long the files are. */
   readonly #saysSizes: boolean;
   /** What accumulators held when a former run ended, until it is taken; and what is to be noted with what they hold now. */
@@ -118,7 +117,6 @@ export class Journal {
     this.#lines = former.lines;
     this.#states = states;
     this.#hasState = hasState;
-    this.#hasStateFiles = hasState || former.state !== undefined;
     this.#saysSizes = saysSizes;
     this.#found = found;
   }
@@ -228,7 +226,7 @@ export class Journal {
   async remove(): Promise<void> {
     await this.#file.close();
     await rm(this.#path, { force: true }).catch(() => {});
-    if (this.#hasStateFiles) await this.#states.remove();
+    await this.#removeStates();
     await this.#release();
   }
 
@@ -257,9 +255,14 @@ export class Journal {
     if (this.#noted.rows === 0 || there.includes(undefined)) {
       const paths = [this.#path, ...partials];
       await Promise.allSettled(paths.map((path) => rm(path, { force: true })));
-      if (this.#hasStateFiles) await this.#states.remove();
+      await this.#removeStates();
     }
     await this.#release();
+  }
+
+  /** Those of a former run too, which may have ended before it had removed them. */
+  async #removeStates(): Promise<void> {
+    if (this.#hasState || this.#saysSizes) await this.#states.remove();
   }
 
   #schedule(): void {
@@ -291,7 +294,6 @@ export class Journal {
     const { noted } = written;
     const sums = [...noted.sums];
     if (this.#hasState || state.length > 0) {
-      this.#hasStateFiles = true;
       await this.#states.write(this.#lines, state);
       sums.push(sumOf(state));
     }
