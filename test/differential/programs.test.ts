@@ -83,7 +83,7 @@ describe('random programs', () => {
         randomRuns(nativeTargets.includes(target) ? 6 : atLength ? 100 : 50),
       );
       // Each way really ran.
-      const least = nativeTargets.includes(target) ? 0 : 5;
+      const least = nativeTargets.includes(target) ? 0 : 2;
       for (const way of expectedWays(target)) expect(ways.get(way) ?? 0, way).toBeGreaterThan(least);
     },
     randomLimit(100),
@@ -103,7 +103,7 @@ describe('random programs that may fail', () => {
       }),
       randomRuns(nativeTargets.includes(target) ? 6 : atLength ? 60 : 30),
     );
-    expect(failed).toBeGreaterThan(10);
+    expect(failed).toBeGreaterThan(nativeTargets.includes(target) ? 0 : 5);
   };
   test.each(targets)('$name fails where the oracle does', fails, randomLimit(60));
 });

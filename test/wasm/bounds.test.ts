@@ -110,7 +110,7 @@ test('random programs end alike with checks that facts leave out and without the
     }),
     randomRuns(150),
   );
-  for (const times of Object.values(seen)) expect(times).toBeGreaterThan(20);
+  for (const times of Object.values(seen)) expect(times).toBeGreaterThan(8);
 });
 
 /** Each thread stores to its own element of a shared array, or only those do for which it has one. */

@@ -87,5 +87,5 @@ test('whatever a kernel does with a pipeline, before and after quit, it fails as
     }),
     randomRuns(atLength ? 150 : 75),
   );
-  expect(misuses).toBeGreaterThan(10);
+  expect(misuses).toBeGreaterThan(5);
 });

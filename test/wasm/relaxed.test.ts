@@ -71,7 +71,7 @@ describe.each(Object.entries(forms))('%s', (form, exact) => {
       randomRuns(30),
     );
     // A machine without fused multiply-add rounds twice; none rounds once in some vectors alone.
-    expect(once === 0 || once > 30).toBe(true);
+    expect(once === 0 || once > 12).toBe(true);
   });
 
   test('is one instruction where the engine has it', () => {

@@ -102,7 +102,7 @@ test.each([wasm, wasmStates, wasmWithout('unroll')])('random loops of known leng
       const without = wasmBytes(program, { without: ['unroll'] });
       if (!Buffer.from(wasmBytes(program)).equals(without)) changed += 1;
     }),
-    randomRuns(60),
+    randomRuns(140),
   );
   expect(faults).toBeGreaterThan(0);
   expect(faults).toBeLessThan(runs / 2);
