@@ -60,6 +60,46 @@ test.each(devices)('$name says how many blocks run together, and that many run',
     ).rejects.toMatchObject({ code: 'WS2006' });
 });
 
+const ends = kernel({ out: 'i32[]', room: 'constant index = 16' }, ({ out, room }, cuda) => {
+  const shared = cuda.sharedArray('u8', room);
+  const t = cuda.threadIdx.x;
+  if (t === 0) {
+    shared[0] = 7;
+    shared[room - 1] = 9;
+  }
+  cuda.syncthreads();
+  if (t === 1) out[0] = 16 * shared[0]! + shared[room - 1]!;
+});
+const virtual = ['model:c2050', 'model:h200'] as const;
+
+test.each([
+  ...devices.map(({ name, open: openDevice }) => ({ name, openDevice })),
+  ...virtual.map((name) => ({ name, openDevice: () => open(name, { threads: 1 }) })),
+])('$name gives a block all the shared memory that it says it has, and no more', async ({ openDevice }) => {
+  await using device = await openDevice();
+  const out = device.alloc('i32', 1);
+  const found = new Int32Array(1);
+  const room = device.properties.sharedMemoryPerBlock;
+  const shape = { grid: 1, block: 32 };
+  const all = device.occupancy(ends, shape, { out, room });
+  expect(all.sharedBytes).toBeGreaterThanOrEqual(room);
+  expect(all.blocksPerMultiprocessor).toBe(1);
+  device.defaultStream.launch(ends, shape, { out, room });
+  device.defaultStream.memcpyAsync(found, out);
+  await device.synchronize();
+  expect([...found]).toEqual([16 * 7 + 9]);
+  const refusal = expect.objectContaining({
+    code: 'WS2004',
+    message: expect.stringContaining(
+      `a block needs ${room + 16} bytes of shared memory; the device has ${room}`,
+    ),
+    hint: expect.stringContaining('smaller'),
+  });
+  const more = { out, room: room + 1 };
+  expect(() => device.defaultStream.launch(ends, shape, more)).toThrowError(refusal);
+  expect(() => device.occupancy(ends, shape, more)).toThrowError(refusal);
+});
+
 test.each(devices)('$name refuses a block beyond the bounds of a kernel', async ({ open }) => {
   await using device = await open();
   const y = device.alloc('f32', 256);
