@@ -43,7 +43,7 @@ test(
         expect(outcome.fault, text).toBeNull();
         seen[outcome.mode] += 1;
       }),
-      randomRuns(atLength ? 8 : 4),
+      randomRuns(atLength ? 8 : 12),
     );
     expect(seen.regions).toBeGreaterThan(0);
     expect(seen.states).toBeGreaterThan(0);

@@ -71,7 +71,7 @@ test(
         }
         for (const architecture of [75, 80, 90]) cudaText(expected.executable.program, architecture);
       }),
-      randomRuns(80),
+      randomRuns(160),
     );
     // Each way really ran.
     const wasmWays = ['regions', 'regions, in lanes', 'states', 'states, in lanes'];

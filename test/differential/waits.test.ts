@@ -46,7 +46,7 @@ test.each([wasmStates, wasm, interpreter(1), ...cohorts])('$name agrees with the
       const kind = expected.fault?.kind ?? 'ended';
       if (kind === 'ended' || kind === 'deadlock' || kind === 'misuse') seen[kind] += 1;
     }),
-    randomRuns((target.lower === undefined ? 250 : 40) / (atLength ? 1 : 2)),
+    randomRuns((target.lower === undefined ? 250 : 160) / (atLength ? 1 : 2)),
   );
   for (const times of Object.values(seen)) expect(times).toBeGreaterThan(0);
 });
