@@ -322,6 +322,7 @@ test.each([
   ['a part of a row', 'to[y][x] = from[1].subarray(3).shaped([n, m], m)[0][x];', [30, 0]],
   ['lanes side by side in rows that are not', 'to[y][x] = flat.shaped([40, m], 1)[2 * x][31 - x];', [20, 0]],
   ['every other column', 'to[y][0] = from[y][2 * x];', [16, 0]],
+  ['every other column, by lanes together', 'to[y][x] = from[y][2 * x];', [16, 0]],
   ['shared memory', 'tile[y][x + 1] = 1;', [31, 0]],
   ['shared memory, row by row', 'tile[y + 1][x] = 1;', [0, 1]],
   ['a thread\u2019s own memory', 'own[y + 1][3] = 1;', [0, 1]],
