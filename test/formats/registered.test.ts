@@ -13,7 +13,7 @@ import { double } from './jobs.ts';
 /** Elements of f32 behind four letters. */
 const vec: Format = {
   name: 'test-vec',
-  endings: ['.vec'],
+  endings: ['.vect'],
   probe: (beginning) => Buffer.from(beginning.subarray(0, 4)).equals(Buffer.from('VEC1')),
   async open(bytes) {
     await bytes.read(new Uint8Array(4));
@@ -68,19 +68,19 @@ describe('a format with elements in place', () => {
   const contents = Buffer.concat([Buffer.from('VEC1'), Buffer.from(Float32Array.of(1, 2, 3).buffer)]);
 
   test('is read by its name, and by how it begins, and written', async () => {
-    for (const name of ['x.vec', 'x.other'])
+    for (const name of ['x.vect', 'x.other'])
       expect((await readAll(file(name, contents))).values).toEqual([1, 2, 3]);
-    const output = join(temporaryDirectory(), 'y.vec');
-    await run(double, { input: file('x.vec', contents), output });
+    const output = join(temporaryDirectory(), 'y.vect');
+    await run(double, { input: file('x.vect', contents), output });
     expect(readFileSync(output).subarray(0, 4).toString()).toBe('VEC1');
     expect((await readAll(output)).values).toEqual([2, 4, 6]);
   });
 
   test('is converted, and its values checked, as those of others', async () => {
-    const path = file('x.vec', contents);
+    const path = file('x.vect', contents);
     await expectFailure(readAll(path, 'i32'), 'WS5005', 'holds f32', '--convert nearest');
     expect((await readAll(path, 'i32', { convert: 'nearest' })).values).toEqual([1, 2, 3]);
-    await expectFailure(readAll(file('x.bin', contents)), 'WS5004', 'begins as a .vec file does');
+    await expectFailure(readAll(file('x.bin', contents)), 'WS5004', 'begins as a .vect file does');
   });
 });
 
@@ -126,8 +126,8 @@ describe.each([true, false])('a format that is decoded (lengths known: %s)', (le
 });
 
 test('of several endings that fit a name the longest decides', () => {
-  registerFormat({ ...vec, name: 'test-vec-bin', endings: ['.vec.bin'] });
-  const named = ['a.vec.bin', 'A.VEC.BIN', 'a.vec', 'a.bin', 'vec.bin'].map(
+  registerFormat({ ...vec, name: 'test-vec-bin', endings: ['.vect.bin'] });
+  const named = ['a.vect.bin', 'A.VECT.BIN', 'a.vect', 'a.bin', 'vect.bin'].map(
     (name) => formatOfName(name)?.name,
   );
   expect(named).toEqual(['test-vec-bin', 'test-vec-bin', 'test-vec', 'raw', 'raw']);
@@ -217,7 +217,7 @@ test.each([
   [null, 'it is null'],
   [{ name: '', endings: [] }, 'it has no name'],
   [{ name: 'a', endings: ['vec'] }, 'its endings'],
-  [{ name: 'a', endings: ['.vec'] }, 'neither be read'],
+  [{ name: 'a', endings: ['.vect'] }, 'neither be read'],
 ])('%j is no format', (format, message) => {
   expect(() => registerFormat(format as unknown as Format)).toThrow(WarpstageError);
   expect(() => registerFormat(format as unknown as Format)).toThrow(message);
