@@ -49,7 +49,7 @@ export type {
 export type { CudaAsync } from './kernel/cuda-async.ts';
 export type { CudaAtomics } from './kernel/cuda-atomics.ts';
 export type { ArrivalToken, Barrier, BarrierArray, CudaBarriers } from './kernel/cuda-barriers.ts';
-export type { CoalescedGroup, CudaGroups, CudaWarps } from './kernel/cuda-groups.ts';
+export type { CoalescedGroup, CudaGroups, CudaWarps, ThreadSubset } from './kernel/cuda-groups.ts';
 export type { CudaVectors } from './kernel/cuda-vectors.ts';
 export { decodeBF16, decodeF16, encodeBF16, encodeF16 } from './kernel/half.ts';
 export type { Combination } from './kernel/intrinsics.ts';

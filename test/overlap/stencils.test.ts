@@ -238,7 +238,10 @@ export const blur = job({
       [{ columns: [1] }, 'inputs.x.halo.columns of the job must be two counts, [left, right], and is [1]'],
       [{ channels: 0 }, 'inputs.x.halo.channels of the job must be a positive count of elements, and is 0'],
       [{ column: [1, 1] }, 'inputs.x.halo.column of the job is unknown'],
-      [3, 'inputs.x.halo of the job must be two counts of rows, [before, after], and is 3'],
+      [
+        3,
+        'inputs.x.halo of the job must be two counts of rows, [before, after], and is 3\n  hint: in two directions: { rows: [1, 1], columns: [1, 1] }',
+      ],
     ] as const) {
       const declared = { ...definition, inputs: { x: { width: 'width', halo } } };
       expect(() => job(declared as never)).toThrow(message);
