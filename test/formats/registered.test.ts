@@ -14,13 +14,13 @@ import { double } from './jobs.ts';
 const vec: Format = {
   name: 'test-vec',
   endings: ['.vect'],
-  probe: (beginning) => Buffer.from(beginning.subarray(0, 4)).equals(Buffer.from('VEC1')),
+  probe: (beginning) => Buffer.from(beginning.subarray(0, 4)).equals(Buffer.from('TVEC')),
   async open(bytes) {
     await bytes.read(new Uint8Array(4));
     const length = bytes.size === undefined ? {} : { length: (bytes.size - 4) / 4 };
     return { arrays: [{ stored: 'f32', dtype: 'f32', ...length, elements: () => ({ bytes }) }] };
   },
-  encode: () => ({ begin: () => Buffer.from('VEC1') }),
+  encode: () => ({ begin: () => Buffer.from('TVEC') }),
 };
 
 const decoded: number[] = [];
@@ -65,14 +65,14 @@ const table = (lengths: boolean): Format => ({
 for (const format of [vec, table(true), table(false)]) registerFormat(format);
 
 describe('a format with elements in place', () => {
-  const contents = Buffer.concat([Buffer.from('VEC1'), Buffer.from(Float32Array.of(1, 2, 3).buffer)]);
+  const contents = Buffer.concat([Buffer.from('TVEC'), Buffer.from(Float32Array.of(1, 2, 3).buffer)]);
 
   test('is read by its name, and by how it begins, and written', async () => {
     for (const name of ['x.vect', 'x.other'])
       expect((await readAll(file(name, contents))).values).toEqual([1, 2, 3]);
     const output = join(temporaryDirectory(), 'y.vect');
     await run(double, { input: file('x.vect', contents), output });
-    expect(readFileSync(output).subarray(0, 4).toString()).toBe('VEC1');
+    expect(readFileSync(output).subarray(0, 4).toString()).toBe('TVEC');
     expect((await readAll(output)).values).toEqual([2, 4, 6]);
   });
 
