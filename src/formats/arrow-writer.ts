@@ -91,7 +91,7 @@ export class BatchWriter {
     };
   }
 
-  /** Goes on behind what another has written, in place of what comes before the first element. */
+  /** Continues after what an earlier run has written, in place of what comes before the first element. */
   restore(state: Uint8Array): void {
     const [blocks, position, held] = deserialize(state) as Kept;
     this.#blocks.push(...blocks);

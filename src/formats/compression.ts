@@ -2,8 +2,8 @@
 //
 // A name has both endings: `x.npy.gz` is a .npy file that was compressed. The format inside sees its own bytes, and does
 // not know that they were packed. They come in their order only: a format that reads at positions is refused.
-// An output is compressed chunk by chunk, each on its own: one behind the other they are a whole file of either kind.
-// A run that is resumed goes on behind the last chunk.
+// An output is compressed chunk by chunk, each on its own: one after the other they are a whole file of either kind.
+// A run that is resumed continues after the last chunk.
 // What may be written again (a header that says the shape) is stored as it is, so that it takes as many bytes again.
 
 import { Readable, Transform } from 'node:stream';

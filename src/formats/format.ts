@@ -176,16 +176,16 @@ export interface Encoding {
    */
   bytesOf?(elements: number, shape: readonly number[]): number;
   /**
-   * What the bytes of the next elements depend on, for a run that begins again behind those that were encoded: nothing
-   * where it gives no bytes. It is called behind each chunk; what it returns is called once at most, later, and gives
+   * What the bytes of the next elements depend on, for a run that continues after those that were encoded: nothing
+   * where it gives no bytes. It is called after each chunk; what it returns is called once at most, later, and gives
    * what was so then. Default: with an `encode` of its own the run cannot be resumed.
    */
   keep?(): () => Uint8Array;
-  /** Goes on behind elements that were encoded before, by what `keep` gave. `begin` was called. */
+  /** Continues after elements that an earlier run has encoded, from what `keep` gave. `begin` was called. */
   restore?(state: Uint8Array): void | Promise<void>;
 }
 
-/** A file of several outputs, one part behind the other, and an index behind all. */
+/** A file of several outputs, one part after the other, and an index at the end. */
 export interface Archive {
   /**
    * How the next part is written. Its `begin` has as many bytes whatever the first extent is, and is written at the end;

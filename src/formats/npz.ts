@@ -6,7 +6,7 @@
 import type { Archive, Encoding, Format, OutputDescription } from './format.ts';
 import { u64 } from './little-endian.ts';
 import { npyHeader } from './npy-header.ts';
-import { behindBytes, indexOf, StoredEntry } from './zip-entry.ts';
+import { descriptorBytes, indexOf, StoredEntry } from './zip-entry.ts';
 
 /** NumPy's .npz files. */
 export const npz: Format = {
@@ -55,7 +55,7 @@ function encode(output: OutputDescription): Encoding {
 function archive(): Archive {
   const records: ((at: number) => Uint8Array)[] = [];
   return {
-    endBytes: behindBytes,
+    endBytes: descriptorBytes,
     part({ parameter, element }) {
       const entry = new StoredEntry(`${parameter}.npy`);
       const position = records.length;
@@ -76,7 +76,7 @@ function archive(): Archive {
         end(shape) {
           const head = npyHeader(element, shape);
           records[position] = (at) => entry.record(head, at);
-          return entry.behind(head);
+          return entry.descriptor(head);
         },
       };
     },

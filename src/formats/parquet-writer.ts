@@ -97,7 +97,7 @@ export class ColumnWriter {
     };
   }
 
-  /** Goes on behind what another has written. */
+  /** Continues after what an earlier run has written. */
   restore(state: Uint8Array): void {
     const [[groups, columns, rows, offset], held] = deserialize(state) as Kept;
     this.#file.row_groups.push(...groups);

@@ -1,5 +1,5 @@
 // Which version of each URL a run reads. A URL may be opened more than once in a run, in a list or for several passes, and
-// by the run that goes on behind this one: whoever opens it again gets the bytes of the first time, or an error.
+// by the run that resumes this one: whoever opens it again gets the bytes of the first time, or an error.
 //
 // A version is a strong ETag, or else Last-Modified, with the number of bytes. A server without ranges or versions gives
 // none, and its URLs are read once.

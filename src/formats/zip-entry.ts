@@ -1,6 +1,6 @@
-// Stored files of a ZIP archive, written as their bytes come (APPNOTE 6.3.10), one behind the other.
+// Stored files of a ZIP archive, written as their bytes come (APPNOTE 6.3.10), one after the other.
 //
-// Sizes and checksum stand behind the file's bytes and in the index at the end, in 64 bits where they need them. The
+// Sizes and checksum follow the file's bytes (a data descriptor) and in the index at the end, in 64 bits where they need them. The
 // first bytes of the file may be known only at the end, since a header says the shape: so the checksum of what follows
 // is taken by itself, and put behind that of the header.
 
@@ -15,8 +15,8 @@ const version = 45;
 const firstDay = 0x21;
 const inWide = 0xffffffff;
 
-/** Bytes behind each file. */
-export const behindBytes = 24;
+/** Bytes of the data descriptor, which follows each file. */
+export const descriptorBytes = 24;
 
 /** A file of an archive. */
 export class StoredEntry {
@@ -33,7 +33,7 @@ export class StoredEntry {
     return Buffer.concat([u32(this.#crc), u64(this.#bytes)]);
   }
 
-  /** Goes on behind bytes that another has taken. */
+  /** Continues after bytes of the file that an earlier run has written. */
   restore(state: Uint8Array): void {
     const view = new DataView(state.buffer, state.byteOffset, state.byteLength);
     this.#crc = view.getUint32(0, true);
@@ -61,8 +61,8 @@ export class StoredEntry {
     this.#bytes += bytes.length;
   }
 
-  /** What comes behind the file's last byte. `head`: its first bytes, as they are at last. */
-  behind(head: Uint8Array): Uint8Array {
+  /** The data descriptor, which follows the file's last byte. `head`: the file's first bytes, as they are in the end. */
+  descriptor(head: Uint8Array): Uint8Array {
     const [crc, size] = this.#sumWith(head);
     return Buffer.concat([Buffer.from('PK\x07\x08', 'latin1'), u32(crc), u64(size), u64(size)]);
   }

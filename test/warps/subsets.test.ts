@@ -186,6 +186,17 @@ test('what one half reads of the other, without a sync of the block, is a race',
   expect(report.findings.map(({ code }) => code)).toContain('WS7001');
 });
 
+test('a subset is not cut again: the hint says what to write', () => {
+  const again = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
+    const own = cuda.binaryPartition(cuda.thisThreadBlock(), cuda.threadIdx.x % 3 === 0);
+    // @ts-expect-error: a subset is no block
+    out[0] = cuda.binaryPartition(own, true).size();
+  });
+  expect(() => check(again, { grid: 1, block: 96, arguments: { out: new Int32Array(96) } })).toThrow(
+    'hint: cut the block by both: cuda.binaryPartition(cuda.thisThreadBlock(), first && second)',
+  );
+});
+
 test('a thread that never comes to its subset is a deadlock', () => {
   const missing = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
     const block = cuda.thisThreadBlock();

@@ -89,8 +89,13 @@ export function kindText(kind: ArgumentKind): string {
 
 const oneOf = (names: readonly string[]) => `one of ${names.map((name) => `'${name}'`).join(' ')}`;
 
+/** Forms as people write them; those whose arguments differ only in kind are one. */
+export function formsText(forms: readonly Form[]): string {
+  return [...new Set(forms.map(formText))].join(' or ');
+}
+
 /** A form as people write it: `(element, count)`. */
-export function formText(form: Form): string {
+function formText(form: Form): string {
   const names = Object.entries(form).map(([name, kind]) => {
     if (kind.endsWith('...')) return `...${name}`;
     return kind.endsWith('?') ? `${name}?` : name;

@@ -24,7 +24,7 @@ import { refuseRows } from '../shapes.ts';
 import { describe, hasFraction, isNumeric, type Numeric, type Value, type ViewValue } from '../values.ts';
 import { refuseReadonly } from '../views.ts';
 import { written } from '../written.ts';
-import { formText, kindText } from './argument-words.ts';
+import { formsText, kindText } from './argument-words.ts';
 import type { ArgumentTypes } from './handler.ts';
 
 /** A value that was passed, and where it stands. */
@@ -54,7 +54,7 @@ export function checkArguments(
       node,
       'WS1009',
       `${intrinsic} is given ${given.length === 1 ? 'one argument' : `${given.length} arguments`}`,
-      `it takes ${forms.map(formText).join(' or ')}`,
+      `it takes ${formsText(forms)}`,
     );
   }
   const slots = candidates.find((one) => mismatch(one, given) < 0) ?? nearest(candidates, given);
@@ -69,7 +69,7 @@ export function checkArguments(
       `${name} of ${intrinsic} must be ${kindText(kind)}, and is ${describe(value)}`,
       wantsNumber(kind) && value.kind !== 'text'
         ? numberHint(value)
-        : (hintForLanes(intrinsic, value) ?? `it takes ${forms.map(formText).join(' or ')}`),
+        : (hintForLanes(intrinsic, value) ?? `it takes ${formsText(forms)}`),
     );
   }
   const converted: Record<string, unknown> = {};
@@ -87,6 +87,8 @@ export function checkArguments(
 /** What a group of any lanes has in place of a pipeline or barrier that its threads share. */
 function hintForLanes(intrinsic: string, { kind }: Value): string | null {
   if (kind !== 'lanes' && kind !== 'subset') return null;
+  if (kind === 'subset' && intrinsic === 'cuda.binaryPartition')
+    return 'cut the block by both: cuda.binaryPartition(cuda.thisThreadBlock(), first && second)';
   return intrinsic === 'cuda.pipelined'
     ? "such groups write the verbs: cuda.makePipeline(group, cuda.pipelineSharedState('block', 2)), producerAcquire, …"
     : null;

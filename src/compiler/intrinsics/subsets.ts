@@ -153,7 +153,7 @@ function exchangeArray(call: Place, name: string, element: Element, length: numb
   return newSharedArray(lowering, { name, element, count }, node, { node, message: '', hint: '' });
 }
 
-/** The block meets, and a thread that has returned is told: the votes of its warp may be missing. */
+/** Meets with the block, and fails where a thread of it has returned: the votes of its warp may be missing. */
 function refuseMissing({ lowering, node }: Place, threads: number, name: string): void {
   const range = lowering.range(node);
   const result = lowering.newFixedVariable('present', 'i32');

@@ -1,7 +1,7 @@
 // The state behind some rows, as one file beside the journal has it: what accumulators hold, and what the next bytes of each
 // output depend on. Their lengths stand before them.
 
-/** Puts parts one behind the other. Nothing at all where all are empty. */
+/** Joins parts. Nothing at all where all are empty. */
 export function pack(parts: readonly Uint8Array[]): Uint8Array {
   const bytes = parts.reduce((sum, { length }) => sum + length, 0);
   if (bytes === 0) return new Uint8Array();
