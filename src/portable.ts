@@ -122,6 +122,7 @@ export type {
   VectorTypes,
 } from './kernel/types.ts';
 export type { Cancelling, SignalShape } from './runtime/abort-signal.ts';
+export type { BlockSize, BlockSizeOptions } from './runtime/block-size.ts';
 export type {
   CudaKernelOptions,
   Device,

@@ -13,6 +13,7 @@ import type { RecordOf, Struct, StructFields } from '../kernel/struct.ts';
 import type { Element, ElementType, Extent, HostArray } from '../kernel/types.ts';
 import type { Span } from '../timeline/span.ts';
 import type { Cancelling } from './abort-signal.ts';
+import type { BlockSize, BlockSizeOptions } from './block-size.ts';
 import type { Occupancy } from './occupancy.ts';
 import type { RecordedTimes, RecordingOptions } from './recording.ts';
 
@@ -276,6 +277,20 @@ export interface Device extends AsyncDisposable {
     configuration: LaunchConfiguration,
     args: LaunchArguments<S>,
   ): Occupancy;
+  /**
+   * The block size with which most threads of a kernel run at the same time, and how many such blocks do. Sizes from 32 to 1024 are
+   * tried, from 256 outwards; each is compiled as for a launch, until one fills a multiprocessor. A CPU, whose threads carry out one
+   * block after the other, says 256. Throws what `occupancy` does if no size will do. CUDA: `cudaOccupancyMaxPotentialBlockSize`.
+   *
+   * @example
+   * const { block, grid } = device.proposeBlock(scale, { y, a: 2 });
+   * stream.launch(scale, { grid, block }, { y, a: 2 });
+   */
+  proposeBlock<S extends Schema>(
+    kernel: Kernel<S>,
+    args: LaunchArguments<S>,
+    options?: BlockSizeOptions,
+  ): BlockSize;
   /** Resolves when everything issued on this device is done. */
   synchronize(): Promise<void>;
   readonly memory: MemoryStatistics;

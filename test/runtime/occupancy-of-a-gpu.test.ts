@@ -42,6 +42,18 @@ describe.skipIf(!canFake)('a GPU', () => {
     y.free();
   });
 
+  test('and proposes a block by them', () => {
+    const y = device.alloc('f32', 1024);
+    // Its registers leave no more than 512 threads, whatever the blocks.
+    expect(device.proposeBlock(staged, { y, room: 0 })).toMatchObject({ block: 256, grid: 264 });
+    expect(device.proposeBlock(staged, { y, room: 0 }, { maxThreads: 200 }).block).toBe(128);
+    // Shared memory leaves two blocks: these of 384 threads do not fit by registers, one of 512 does.
+    expect(device.proposeBlock(staged, { y, room: 25 * 1024 - 1 }).occupancy).toMatchObject({
+      occupancy: 0.25,
+    });
+    y.free();
+  });
+
   test('and passes on what goes wrong in asking', () => {
     const y = device.alloc('f32', 256);
     fake.fail('cuOccupancyMaxActiveBlocksPerMultiprocessor', 999, 0);

@@ -20,6 +20,7 @@ import {
   type Reach,
 } from '../arrays.ts';
 import { LaunchBinder, type LaunchCompiler } from '../bind.ts';
+import { type BlockSize, type BlockSizeOptions, proposedBlockSize } from '../block-size.ts';
 import { deviceClosed } from '../closed.ts';
 import type { Command, Dispatcher, Work } from '../command.ts';
 import type {
@@ -345,6 +346,15 @@ export class CpuDevice implements Device {
     const needs = { threads: threadsOf(executable.program.block), sharedBytes };
     if (this.#multiprocessor === null) return occupancyOfCpu(needs);
     return modelledOccupancy(this.#multiprocessor, this.properties.multiProcessorCount, needs);
+  }
+
+  proposeBlock<S extends Schema>(
+    kernel: Kernel<S>,
+    args: LaunchArguments<S>,
+    options: BlockSizeOptions = {},
+  ): BlockSize {
+    this.#checkOpen('proposeBlock');
+    return proposedBlockSize(this, kernel, args, options);
   }
 
   async synchronize(): Promise<void> {

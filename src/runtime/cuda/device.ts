@@ -16,6 +16,7 @@ import {
   type Reach,
 } from '../arrays.ts';
 import { LaunchBinder, type LaunchCompiler } from '../bind.ts';
+import { type BlockSize, type BlockSizeOptions, proposedBlockSize } from '../block-size.ts';
 import { deviceClosed } from '../closed.ts';
 import { allocationsOf } from '../copies.ts';
 import type {
@@ -263,6 +264,15 @@ export class CudaDevice implements Device {
   ): Occupancy {
     this.#checkOpen('occupancy');
     return this.#launcher.occupancyOf(this.#streamHost.bind(kernel as Kernel, configuration, args));
+  }
+
+  proposeBlock<S extends Schema>(
+    kernel: Kernel<S>,
+    args: LaunchArguments<S>,
+    options: BlockSizeOptions = {},
+  ): BlockSize {
+    this.#checkOpen('proposeBlock');
+    return proposedBlockSize(this, kernel, args, options);
   }
 
   async synchronize(): Promise<void> {
