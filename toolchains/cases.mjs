@@ -180,33 +180,39 @@ const projectsOf = (version) => ({
   }),
 });
 
+/** These read packages in every way that they know; of those between, what `tsc --init` alone chooses says enough. */
+const wholly = ['5.4', '5.9', '6.0', '7.0'];
+
 /** Projects made by `tsc --init` of each version. */
 const compiled = ['5.4', '5.5', '5.6', '5.7', '5.8', '5.9', '6.0', '7.0'].flatMap((version) => {
   const tsc = ['node', join(import.meta.dirname, `node_modules/typescript-${version}/bin/tsc`)];
-  return Object.entries(projectsOf(Number(version))).map(([resolution, [packageJson, options]]) => ({
-    name: `tsc ${version} --init, ${resolution}`,
-    files: {
-      'package.json': packageJson,
-      'affine.ts': example,
-      'program.ts': program,
-      'tsconfig.project.json': {
-        extends: './tsconfig.json',
-        compilerOptions: {
-          ...options,
-          ...(resolution !== 'as it is' && { moduleResolution: resolution }),
-          ...(packageJson === commonJs && { verbatimModuleSyntax: false }),
+  const projects = Object.entries(projectsOf(Number(version)));
+  return (wholly.includes(version) ? projects : projects.slice(0, 1)).map(
+    ([resolution, [packageJson, options]]) => ({
+      name: `tsc ${version} --init, ${resolution}`,
+      files: {
+        'package.json': packageJson,
+        'affine.ts': example,
+        'program.ts': program,
+        'tsconfig.project.json': {
+          extends: './tsconfig.json',
+          compilerOptions: {
+            ...options,
+            ...(resolution !== 'as it is' && { moduleResolution: resolution }),
+            ...(packageJson === commonJs && { verbatimModuleSyntax: false }),
+          },
+          files: ['affine.ts', 'program.ts'],
         },
-        files: ['affine.ts', 'program.ts'],
       },
-    },
-    steps: [
-      [...tsc, '--init'],
-      [...tsc, '-p', 'tsconfig.project.json'],
-      ['node', 'out/affine.js'],
-      ['node', 'out/program.js'],
-    ],
-    expected: [printed, ...expected],
-  }));
+      steps: [
+        [...tsc, '--init'],
+        [...tsc, '-p', 'tsconfig.project.json'],
+        ['node', 'out/affine.js'],
+        ['node', 'out/program.js'],
+      ],
+      expected: [printed, ...expected],
+    }),
+  );
 });
 
 /** How fast this machine is does not matter here. */
