@@ -21,14 +21,20 @@ function filesOf(report) {
   return files;
 }
 
+/** A test without a result: its worker died. */
+const isLost = ({ status }) => status === 'pending';
+
 /** What failed of a file: its tests, or the file as a whole where it has none. */
 function failuresOf(name, results) {
   return results.flatMap(({ status, message, assertionResults }) =>
     status === 'failed' && assertionResults.length === 0
       ? [`${name}: ${firstLine(message)}`]
       : assertionResults
-          .filter((test) => test.status === 'failed')
-          .map(({ fullName, failureMessages }) => `${name} > ${fullName}: ${firstLine(failureMessages[0])}`),
+          .filter((test) => test.status === 'failed' || isLost(test))
+          .map(
+            (test) =>
+              `${name} > ${test.fullName}: ${isLost(test) ? 'no result' : firstLine(test.failureMessages[0])}`,
+          ),
   );
 }
 
@@ -46,7 +52,7 @@ for (const [first, again] of process.argv.slice(2).map((pair) => pair.split('=')
     counts.failed += failures.length;
     for (const { status } of results.flatMap(({ assertionResults }) => assertionResults)) {
       if (status === 'passed') counts.passed++;
-      else if (status !== 'failed') counts.skipped++;
+      else if (status !== 'failed' && status !== 'pending') counts.skipped++;
     }
   }
 }
