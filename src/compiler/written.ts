@@ -12,7 +12,16 @@ export function written(lowering: Lowering, node: Node): string {
 /** A node as an operand of any operator: in parentheses, where it is not one thing by itself. */
 export function writtenOperand(lowering: Lowering, node: Node): string {
   const text = join(lowering, node);
-  return isOneThing(node as AnyNode) ? text : `(${text})`;
+  const isPart = textOf(lowering, node).isPart && !/^[\w$.]+$/.test(text);
+  return isOneThing(node as AnyNode) && !isPart ? text : `(${text})`;
+}
+
+/** A node's text; where the function's text was made, what the user wrote in its place. */
+function textOf(lowering: Lowering, node: Node): { readonly text: string; readonly isPart: boolean } {
+  const { source, start, end } = lowering.range(node);
+  const of = lowering.sources[source]!;
+  const part = of.writtenAs?.(start, end);
+  return { text: part ?? of.text.slice(start, end), isPart: part !== undefined };
 }
 
 function isOneThing({ type }: AnyNode): boolean {
@@ -31,8 +40,7 @@ function isOneThing({ type }: AnyNode): boolean {
 }
 
 function join(lowering: Lowering, node: Node): string {
-  const { source, start, end } = lowering.range(node);
-  const text = lowering.sources[source]!.text.slice(start, end);
+  const { text } = textOf(lowering, node);
   const tokens = [...tokenizer(text, { ecmaVersion: 'latest', sourceType: 'module' })];
   let line = '';
   tokens.forEach((token, position) => {

@@ -35,6 +35,8 @@ export interface KernelSource {
   readonly text: string;
   /** The place of an offset into `text`. Never throws. */
   locate(offset: number): Place;
+  /** How a part of `text` is written in the user's file, where `text` was made and the part stands for another. */
+  writtenAs?(start: number, end: number): string | undefined;
   /** How a part of `text` stands in the user's file; null where it is not the same there, but for types. Never throws. */
   standing(start: number, end: number): Standing | null;
 }
@@ -53,19 +55,26 @@ export type AnyFunction = (...args: never[]) => unknown;
 interface Written {
   readonly text: string;
   readonly of: AnyFunction;
-  /** The offset in the user's text that everything in the made text is reported at. */
-  readonly offset: () => number;
+  readonly parts: () => MadeParts;
+}
+
+/** What a made text stands for in the user's. */
+export interface MadeParts {
+  /** The offset in the user's text that everything is reported at, but the parts. */
+  readonly offset: number;
+  /** Each place of `made` in the made text stands for a part of the user's: offsets into that. */
+  readonly parts: readonly { readonly made: string; readonly start: number; readonly end: number }[];
 }
 
 const writtenTexts = new WeakMap<AnyFunction, Written>();
 
 /**
  * A function that is compiled from the given text, in place of its own. It is never called. Errors in the
- * text are reported at an offset of the user's function that it was made for.
+ * text are reported where the user's function that it was made for says, and name what the user wrote there.
  */
-export function functionOfText(text: string, of: AnyFunction, offset: () => number): AnyFunction {
+export function functionOfText(text: string, of: AnyFunction, parts: () => MadeParts): AnyFunction {
   const made = () => undefined;
-  writtenTexts.set(made, { text, of, offset });
+  writtenTexts.set(made, { text, of, parts });
   return made;
 }
 
@@ -129,9 +138,27 @@ export function createKernelSource(fn: AnyFunction, name: string): KernelSource 
   return source;
 }
 
-function sourceOfText(fn: AnyFunction, name: string, { text, of, offset }: Written): KernelSource {
-  const place = () => createKernelSource(of, name).locate(offset());
-  const source: KernelSource = Object.freeze({ name, text, locate: place, standing: () => null });
+function sourceOfText(fn: AnyFunction, name: string, { text, of, parts }: Written): KernelSource {
+  const user = createKernelSource(of, name);
+  const source: KernelSource = Object.freeze({
+    name,
+    text,
+    locate: (offset: number) => {
+      const { offset: elsewhere, parts: all } = parts();
+      for (const { made, start, end } of all) {
+        const at = text.lastIndexOf(made, offset);
+        const last = at + made.length - 1;
+        if (at !== -1 && offset <= last)
+          return user.locate(offset === last ? Math.max(start, end - 1) : start);
+      }
+      return user.locate(elsewhere);
+    },
+    writtenAs: (start: number, end: number) => {
+      const part = parts().parts.find(({ made }) => made === text.slice(start, end));
+      return part && user.text.slice(part.start, part.end);
+    },
+    standing: () => null,
+  });
   sources.set(fn, source);
   return source;
 }

@@ -8,7 +8,12 @@
 import type { AnyNode, Expression } from 'acorn';
 import { parseFunction } from '../compiler/parse.ts';
 import { problem } from '../diagnostics/problem.ts';
-import { type AnyFunction, createKernelSource, functionOfText } from '../diagnostics/source.ts';
+import {
+  type AnyFunction,
+  createKernelSource,
+  functionOfText,
+  type MadeParts,
+} from '../diagnostics/source.ts';
 import { deviceFunction, type Kernel, kernel } from '../kernel/kernel.ts';
 import { isDeviceFunction, parseDeviceSchema } from '../kernel/parameters.ts';
 import type {
@@ -255,7 +260,7 @@ export class RowFunction {
       const taken = this.results.map(({ name }) => take(name, `result[${quoted(name)}]`));
       return [`const result = ${value};`, ...taken].join(' ');
     };
-    const body = functionOfText(text(compute), this.#fn, () => offsetOfResult(this.#fn));
+    const body = functionOfText(text(compute), this.#fn, () => partsOf(this.#fn, this.#named ? null : value));
     return kernel(schema as Schema, body as never, { name, fma });
   }
 }
@@ -276,12 +281,16 @@ function resultOf(fn: AnyFunction): Expression | undefined {
 /** The names in the object that a function returns; null where it returns no object. */
 function namesOfResult(fn: AnyFunction): string[] | null {
   const result = resultOf(fn);
-  if (result?.type !== 'ObjectExpression') return null;
-  return result.properties.flatMap((property) => {
+  return result?.type === 'ObjectExpression' ? namedParts(result).map(([name]) => name) : null;
+}
+
+/** The names in an object and what they have there. */
+function namedParts(result: Expression): [name: string, value: Expression][] {
+  if (result.type !== 'ObjectExpression') return [];
+  return result.properties.flatMap((property): [string, Expression][] => {
     if (property.type !== 'Property' || property.computed) return [];
-    return property.key.type === 'Identifier'
-      ? [property.key.name]
-      : [String((property.key as { value?: unknown }).value)];
+    const { key, value } = property;
+    return [[key.type === 'Identifier' ? key.name : String((key as { value?: unknown }).value), value]];
   });
 }
 
@@ -300,7 +309,17 @@ function isString(entry: unknown): entry is string {
   return typeof entry === 'string';
 }
 
-function offsetOfResult(fn: AnyFunction): number {
+/** What the results in a kernel's text stand for: `value` for all that the function returns; null, if that has names. */
+function partsOf(fn: AnyFunction, value: string | null): MadeParts {
   const { shift } = parseFunction(fn, createKernelSource(fn, fn.name || 'the function'));
-  return Math.max(0, (resultOf(fn)?.start ?? 0) - shift);
+  const result = resultOf(fn);
+  if (result === undefined) return { offset: 0, parts: [] };
+  const offset = Math.max(0, result.start - shift);
+  if (value !== null) return { offset, parts: [{ made: value, start: offset, end: result.end - shift }] };
+  const parts = namedParts(result).map(([name, { start, end }]) => ({
+    made: `result[${quoted(name)}]`,
+    start: start - shift,
+    end: end - shift,
+  }));
+  return { offset, parts };
 }

@@ -176,7 +176,7 @@ test('a function that runs as it is written has the same fixes, and one that was
   const made = functionOfText(
     '(x) => x',
     () => {},
-    () => 0,
+    () => ({ offset: 0, parts: [] }),
   );
   expect(createKernelSource(made, 'made').standing(0, 3)).toBeNull();
 });

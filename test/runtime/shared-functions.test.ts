@@ -31,7 +31,7 @@ type Body = keyof typeof bodies;
 const bodyNames = Object.keys(bodies) as Body[];
 
 const anyone = () => undefined;
-const functionOf = (text: string) => functionOfText(text, anyone, () => 0);
+const functionOf = (text: string) => functionOfText(text, anyone, () => ({ offset: 0, parts: [] }));
 
 /** What a kernel is made of. `own`: functions of the same text, but not the same ones as of other kernels. */
 interface Making {
