@@ -95,6 +95,8 @@ function assignPlain(lowering: Lowering, node: AssignmentExpression): Value {
   const target = node.left as Assignable;
   const place = wholeOf(lowering, target) ?? target;
   if (place.type !== 'MemberExpression' || target.type !== 'MemberExpression') {
+    const makes = target.type === 'Identifier' && node.right.type === 'CallExpression';
+    if (makes) lowering.name(node.right, target.name);
     return write(lowering, targetOf(lowering, target), lowering.value(node.right), node);
   }
   const [object, index, value] = lowering.inOrder(

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { type Kernel, kernel } from 'warpstage';
+import { type Barrier, type Kernel, kernel } from 'warpstage';
 import { check } from 'warpstage/check';
 
 const source = readFileSync(fileURLToPath(import.meta.url), 'utf8').split('\n');
@@ -24,6 +24,18 @@ function reported(made: Kernel<typeof schema>, block: number) {
 }
 
 describe('at a barrier', () => {
+  test('that has the name of the variable it was assigned to', () => {
+    const assigned = kernel(schema, ({ out }, cuda) => {
+      const block = cuda.thisThreadBlock();
+      let turn: Barrier | undefined;
+      if (out.length > 0) turn = cuda.barrier(block);
+      if (block.threadRank() === 3) return;
+      turn!.arriveAndWait();
+      out[block.threadRank()] = 1;
+    });
+    expect(reported(assigned, 4).message).toMatch(/^threads 0 to 2 wait in phase 0 of `turn`: /);
+  });
+
   test('that a thread does not come to, for it waits elsewhere', () => {
     const parts = kernel(schema, ({ out }, cuda) => {
       const block = cuda.thisThreadBlock();
