@@ -2,7 +2,7 @@
 //
 // A test that blocks its thread is past vitest's own time limits, and the run would never end. A file is stuck when none of
 // its tests has begun or ended for far longer than any test may take; so is the run when that holds for all of it. What it was at, and the processes of the run, are
-// printed; then all workers are killed, so that vitest ends and tells which files have no result. The default is twelve
+// printed; then all workers are killed, so that vitest ends and tells which files have no result. The default is seven
 // minutes; WARPSTAGE_STALLED says other seconds.
 
 import { execFileSync } from 'node:child_process';
@@ -13,7 +13,7 @@ interface Running {
   since: number;
 }
 
-const limit = Number(process.env.WARPSTAGE_STALLED ?? 720) * 1000;
+const limit = Number(process.env.WARPSTAGE_STALLED ?? 420) * 1000;
 
 // biome-ignore lint/style/noDefaultExport: vitest looks for it.
 export default class Stalls implements Reporter {
