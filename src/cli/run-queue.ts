@@ -11,15 +11,17 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import { packageVersion } from '../diagnostics/package-version.ts';
 import { problem, unreadable } from '../diagnostics/problem.ts';
 import { placeOf } from '../files/place.ts';
-import { isUrl, shownUrl } from '../formats/url.ts';
+import { isUrl } from '../formats/url.ts';
 import type { Job } from '../overlap/job.ts';
 import type { RunOptions } from '../overlap/options.ts';
 import { jobsOf } from '../overlap/sequence.ts';
 import { type CutWork, describeCut } from '../overlap/shards/describe-cut.ts';
+import { differingVersion, versionsOf } from '../overlap/shards/input-stamps.ts';
 import { merge, piecesBeside, removePieces } from '../overlap/shards/merge.ts';
 import { checkNewer } from '../overlap/shards/newer.ts';
 import { piecePath, readPiece } from '../overlap/shards/piece.ts';
 import { accumulatorPath, combinePieces, isReduction } from '../overlap/shards/reductions.ts';
+import { checkDealable } from '../queue/allowed-urls.ts';
 import { Connection } from '../queue/connection.ts';
 import {
   type Deal,
@@ -117,14 +119,8 @@ export async function runOverQueue(
     throw unreadable(modulePath, cause);
   });
   const input = absoluteInput(files.inputs as DealtInput);
-  const url = filesOfInput(input).find(({ file }) => isUrl(file))?.file;
-  if (url !== undefined) {
-    throw problem(
-      'WS5005',
-      `${shownUrl(url)} is a URL, and workers of a queue read files alone`,
-      'save it to a file that all of them see, or compute each piece without a queue: --shard 1/10',
-    );
-  }
+  const urls = filesOfInput(input).flatMap(({ file }) => (isUrl(file) ? [file] : []));
+  for (const url of urls) checkDealable(url);
   const journal = journalOf(named, options);
   const outputs =
     journal === undefined
@@ -144,7 +140,9 @@ export async function runOverQueue(
   const missing = all.filter((n) => !there.has(n));
   const pathsOf = (pieces: readonly number[]) =>
     outputs.flatMap(({ file }) => pieces.map((n) => piecePath(file, [n, of])));
-  await checkNewer(pathsOf([...there]), cut.files);
+  // A piece knows the version of a URL; of a file it knows none.
+  const inputFiles = cut.files.filter((file) => !isUrl(file));
+  await checkNewer(pathsOf([...there]), inputFiles);
 
   const names = namesOf(
     idOfOutputs(await Promise.all(outputs.map(async ({ file }) => (await placeOf(file)).path))),
@@ -165,14 +163,14 @@ export async function runOverQueue(
       ),
     ),
     ...{ fsync: options.fsync ?? false, of, tries: options.tries ?? usualTries },
-    ...{ ackWait: 1000 * (options.ackWait ?? usually.ackWait), work: cut.work },
+    ...{ ackWait: 1000 * (options.ackWait ?? usually.ackWait), work: cut.work, versions: cut.versions },
   };
   let dealt: Dealt = { workers: new Map(), retries: 0, repeated: 0, failed: [] };
   if (missing.length > 0) {
     await using server = address === undefined ? await OwnServer.start() : undefined;
     const queue = address ?? queueAddress(server!.url);
     await using connection = await Connection.open(queue, { patience: 1000 * options.patience, signal });
-    await using _ = startWorkers(options, server, stop, errors);
+    await using _ = startWorkers({ ...options, urls }, server, stop, errors);
     using progress = options.quiet ? null : new Progress(named.name, context.terminal);
     const bytes = (pieces: number) => Math.round((cut.bytes * pieces) / of);
     const before = bytes(there.size);
@@ -192,7 +190,8 @@ export async function runOverQueue(
   }
   if (dealt.failed.length > 0) throw failure(dealt.failed, of);
   // An input may have been changed on the way.
-  await checkNewer(pathsOf(all), cut.files);
+  await piecesThere(outputs, of, cut);
+  await checkNewer(pathsOf(all), inputFiles);
   const { fsync, clobber: overwrite, checksum } = options;
   let bytes = 0;
   let value: unknown = {};
@@ -292,7 +291,7 @@ async function countPieces(
 async function piecesThere(
   outputs: readonly DealtFile[],
   of: number,
-  { work }: CutWork,
+  { work, versions }: CutWork,
 ): Promise<ReadonlySet<number>> {
   let there: ReadonlySet<number> | undefined;
   for (const { file } of outputs) {
@@ -302,10 +301,15 @@ async function piecesThere(
       const piece = await readPiece(path);
       const names = Object.keys({ ...piece.work, ...work });
       const differing = names.find((name) => piece.work[name] !== work[name]);
-      if (differing === undefined) continue;
+      const version = differingVersion(versionsOf(piece.inputs), versions);
+      if (differing === undefined && version === undefined) continue;
+      const what =
+        version === undefined
+          ? `${differing} is ${piece.work[differing!]}, and here ${work[differing!]}`
+          : `${version.name} is ${version.was}, and here ${version.is}`;
       throw problem(
         'WS5015',
-        `${path} is of another work: ${differing} is ${piece.work[differing]}, and here ${work[differing]}`,
+        `${path} is of another work: ${what}`,
         'remove it, or run with what it was computed with',
       );
     }
@@ -316,7 +320,7 @@ async function piecesThere(
 
 /** The workers of the command's own, if it is to have any. */
 function startWorkers(
-  { workers, device, threads, patience, queue }: QueueRunOptions,
+  { workers, device, threads, patience, queue, urls }: QueueRunOptions & { readonly urls: readonly string[] },
   server: OwnServer | undefined,
   stop: AbortController,
   errors: Writable,
@@ -325,7 +329,7 @@ function startWorkers(
   if (count === 0) return undefined;
   const url = server?.url ?? (typeof queue === 'string' ? queue : process.env[urlVariable]!);
   return new OwnWorkers({
-    ...{ count, environment: { [urlVariable]: url }, device, threads, patience },
+    ...{ count, environment: { [urlVariable]: url }, device, threads, patience, urls },
     mayPass: (code) => code === 0 || (exitCodesToRetry as readonly number[]).includes(code),
     say: (text) => errors.write(text),
     onGone: () => {

@@ -9,14 +9,18 @@ import { dirname, relative, sep } from 'node:path';
 import type { Command } from 'commander';
 import { counted } from '../diagnostics/count.ts';
 import { problem, unreadable } from '../diagnostics/problem.ts';
+import { isUrl, shownUrl } from '../formats/url.ts';
 import type { Job } from '../overlap/job.ts';
 import type { RunOptions } from '../overlap/options.ts';
+import { differingVersion } from '../overlap/shards/input-stamps.ts';
+import { checkAllowed, isFolderOfUrls } from '../queue/allowed-urls.ts';
 import type { Connection } from '../queue/connection.ts';
 import { type Deal, filesOfInput, settingsOfText, sumOfModule } from '../queue/deal.ts';
 import type { Compute, work as Work } from '../queue/worker.ts';
 import type { Device } from '../runtime/device.ts';
 import { type CommandContext, examplesText, newCommand } from './command.ts';
 import { exitCodeOfError } from './exit-codes.ts';
+import { usageError } from './failure.ts';
 import { findJob } from './find-exports.ts';
 import { loadModule } from './load-module.ts';
 import { openDevices, printAside } from './open-device.ts';
@@ -29,6 +33,7 @@ interface WorkerCommandOptions {
   readonly device: string;
   readonly threads?: number;
   readonly within: string;
+  readonly from: readonly string[];
   readonly idle?: number;
   readonly patience: number;
   readonly quiet?: boolean;
@@ -46,6 +51,7 @@ export function workerCommand(context: CommandContext): Command {
     .option('--device <name>', 'the device to run on, or several that share the chunks', 'cpu')
     .option('--threads <count>', 'threads of a CPU device', parseCount)
     .option('--within <folder>', 'take only modules and files that lie in this folder', '.')
+    .option('--from <url>', 'take inputs of this URL too, or below it; may be repeated', addUrl, [])
     .option('--idle <duration>', 'end after so long without work (default: never)', parseDuration)
     .addOption(patienceOption())
     .option('-q, --quiet', 'say nothing but errors')
@@ -66,14 +72,29 @@ export function workerCommand(context: CommandContext): Command {
       // The command that has started it is gone.
       process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
       const connect = () => Connection.open(address, { patience: 1000 * options.patience, signal });
-      await serve(work, connect, folder, options, context.terminal, signal);
+      await serve(work, connect, { folder, urls: options.from }, options, context.terminal, signal);
     });
+}
+
+/** What a worker may read. */
+interface Reach {
+  readonly folder: string;
+  readonly urls: readonly string[];
+}
+
+/** One URL more. */
+function addUrl(text: string, before: readonly string[]): string[] {
+  if (isFolderOfUrls(text)) return [...before, text];
+  throw usageError(
+    `--from ${shownUrl(text)} is no URL without a query`,
+    'for example --from https://host/data',
+  );
 }
 
 async function serve(
   work: typeof Work,
   connect: () => Promise<Connection>,
-  folder: string,
+  reach: Reach,
   { device: names, threads, idle, quiet }: WorkerCommandOptions,
   terminal: Terminal,
   signal: AbortSignal,
@@ -83,11 +104,11 @@ async function serve(
   const devices = opened.participants.map(({ device }) => device);
   for (const device of devices) printAside(device, terminal);
   const say = (line: string) => void terminal.errors.write(`${line}\n`);
-  if (!quiet) say(`a worker of ${connection.shown}, for files in ${folder}`);
+  if (!quiet) say(`a worker of ${connection.shown}, for files in ${reach.folder}`);
   const pieces = await work({
     name: `${hostname()}-${process.pid}`,
     connection,
-    prepare: (deal) => prepare(deal, folder, devices),
+    prepare: (deal) => prepare(deal, reach, devices),
     mayPass: ({ code }) => [3, 74, 75].includes(exitCodeOfError(code)),
     idle: idle === undefined ? undefined : 1000 * idle,
     signal,
@@ -97,9 +118,13 @@ async function serve(
 }
 
 /** Looks at what pieces are of, and gives what computes them. Throws WS5019 for what is not what the run had. */
-async function prepare(deal: Deal, folder: string, device: readonly Device[]): Promise<Compute> {
-  const files = [...filesOfInput(deal.input), ...deal.outputs].map(({ file }) => file);
-  for (const file of [deal.module, ...files]) await checkWithin(file, folder);
+async function prepare(deal: Deal, { folder, urls }: Reach, device: readonly Device[]): Promise<Compute> {
+  for (const { file } of filesOfInput(deal.input)) {
+    if (isUrl(file)) checkAllowed(file, urls);
+    else await checkWithin(file, folder);
+  }
+  for (const file of [deal.module, ...deal.outputs.map((output) => output.file)])
+    await checkWithin(file, folder);
   const [{ describeCut }, { run }] = await Promise.all([
     import('../overlap/shards/describe-cut.ts'),
     import('../overlap/run.ts'),
@@ -136,11 +161,23 @@ async function prepare(deal: Deal, folder: string, device: readonly Device[]): P
       'give all machines the same files, and start this worker anew',
     );
   }
+  const version = differingVersion(deal.versions, cut.versions);
+  if (version !== undefined) {
+    throw problem(
+      'WS5019',
+      `${version.name} is ${version.is} here, and ${version.was} where the run began`,
+      'begin the run anew, for what is there now',
+    );
+  }
   const { journal } = deal;
   if (journal !== undefined) {
     const { reducePiece } = await import('../overlap/shards/reductions.ts');
     return (piece, signal) =>
-      reducePiece(work as Job, { ...options, signal }, { shard: [piece, deal.of], journal, work: deal.work });
+      reducePiece(
+        work as Job,
+        { ...options, signal },
+        { shard: [piece, deal.of], journal, work: deal.work, versions: deal.versions },
+      );
   }
   return async (piece, signal) => {
     await run(work, { ...options, shard: [piece, deal.of], signal });

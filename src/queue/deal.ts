@@ -53,6 +53,8 @@ export interface Deal {
   readonly ackWait: number;
   /** What is computed, as each piece says it too. */
   readonly work: Facts;
+  /** The versions of URLs that all pieces are of. */
+  readonly versions: Facts;
 }
 
 /** What a worker says. */
@@ -167,6 +169,7 @@ export function parseDeal(text: string): Deal | undefined {
     isFiles(deal.outputs) &&
     isTexts(deal.settings) &&
     isTexts(deal.work) &&
+    isTexts(deal.versions) &&
     isCount(deal.of, 999_999) &&
     isCount(deal.tries, 1000) &&
     isCount(deal.ackWait, 2 ** 31);

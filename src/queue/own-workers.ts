@@ -15,6 +15,8 @@ export interface OwnWorkersOptions {
   readonly threads: number | undefined;
   /** Seconds. */
   readonly patience: number;
+  /** URLs that they may read. */
+  readonly urls: readonly string[];
   /** Exit codes after which another try may do better. */
   readonly mayPass: (code: number) => boolean;
   readonly say: (text: string) => void;
@@ -43,9 +45,10 @@ export class OwnWorkers implements AsyncDisposable {
   }
 
   #start(): void {
-    const { count, device, patience, environment, say } = this.#options;
+    const { count, device, patience, environment, urls, say } = this.#options;
     const { threads = Math.max(1, Math.floor(availableParallelism() / count)) } = this.#options;
     const options = ['--device', device, '--threads', `${threads}`, '--patience', `${patience}s`];
+    for (const url of urls) options.push('--from', url);
     const child = spawn(
       process.execPath,
       [...process.execArgv, program, 'worker', '--quiet', '--within', '/', ...options],

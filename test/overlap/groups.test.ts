@@ -246,9 +246,13 @@ export const groups = reduce({ low: 'i32', key: 'i32', k: 'u32', x: 'f32' },
   const work = byResult(groups) as unknown as Job;
   const options = { input: { k: at('k.npy'), x: at('x.npy') }, chunk: 300 };
   const { signal } = new AbortController();
-  const { work: facts, context } = await describeCut(work, { ...options, signal });
+  const { work: facts, versions, context } = await describeCut(work, { ...options, signal });
   for (const n of [3, 1, 2]) {
-    await reducePiece(work, { ...options, signal }, { shard: [n, 3], journal: at('sums'), work: facts });
+    await reducePiece(
+      work,
+      { ...options, signal },
+      { shard: [n, 3], journal: at('sums'), versions, work: facts },
+    );
   }
   expect(await combinePieces(work, at('sums'), context, signal)).toEqual(expected);
 });

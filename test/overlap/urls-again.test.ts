@@ -307,7 +307,7 @@ describe('a command', () => {
     expect(filesWith(folder, 'secret')).toEqual([]);
   });
 
-  test('takes no patterns of URLs, and a queue no URLs', async () => {
+  test('takes no patterns of URLs', async () => {
     writeFileSync(
       at('job.ts'),
       `import { reduce } from 'warpstage';
@@ -322,21 +322,6 @@ export const sum = reduce({ sum: 'f64', x: 'i32' }, ({ x }) => x);
     expect([pattern.code, pattern.stderr]).toEqual([
       3,
       expect.stringMatching(/404.*\n {2}hint: a pattern names files, and no URLs: name each/),
-    ]);
-    const dealt = await runHere(
-      'run',
-      at('job.ts'),
-      urls[0]!,
-      '--queue',
-      'nats://127.0.0.1:1',
-      '--journal',
-      at('s'),
-    );
-    expect([dealt.code, dealt.stderr]).toEqual([
-      3,
-      expect.stringMatching(
-        /WS5005: \S+ is a URL, and workers of a queue read files alone\n {2}hint: .*--shard 1\/10/,
-      ),
     ]);
   });
 });

@@ -218,10 +218,6 @@ describe.runIf(hasServer)('with a server', () => {
     expect(whole.code, whole.stderr).toBe(0);
     const refused = await runHere(...line, '--queue', server.url);
     expect(refused.stderr).toContain('say where they lie: --journal sums, for sums.….1-of-10');
-    const far = await runHere('run', at('sums.ts'), 'https://example.com/x.f32', '--queue', server.url);
-    expect(far.stderr).toMatch(
-      /WS5005: https:\/\/example\.com\/x\.f32 is a URL, and workers of a queue read files alone\n {2}hint: save it to a file that all of them see, or compute each piece without a queue: --shard 1\/10/,
-    );
     const values: object[] = [];
     for (const count of [1, 3]) {
       const running = runHere(...line, '--queue', server.url, '--pieces', '7', '--journal', at('sums'));

@@ -23,6 +23,7 @@ export function dealOf(output: string, of: number, more: Partial<Deal> = {}) {
     ...{ run: 'a run', version: packageVersion(), module: 'job.ts', moduleSum: '', job: 'job' },
     ...{ input: [], outputs: [{ file: output }], settings: {}, fsync: false, of, tries: 3, ackWait: 30_000 },
     work: {} satisfies CutWork['work'],
+    versions: {},
     ...more,
   };
   return { deal, names: namesOf(idOfOutputs([output])) };

@@ -78,6 +78,10 @@ test('throws what every size throws, and what is wrong with its options', () =>
     );
     for (const maxThreads of [0, -1, 2.5, Number.NaN, '64'])
       expect(() => device.proposeBlock(doubled, { y }, { maxThreads: maxThreads as never })).toThrowError(
-        expect.objectContaining({ code: 'WS4007', message: expect.stringContaining('maxThreads') }),
+        expect.objectContaining({
+          code: 'WS4007',
+          message: expect.stringContaining(`must be a positive integer, and is ${maxThreads}`),
+          issues: [expect.objectContaining({ hint: '{ maxThreads: 256 }' })],
+        }),
       );
   }));

@@ -14,12 +14,15 @@ import type { Sequence } from '../sequence.ts';
 import type { Outputs } from '../surroundings.ts';
 import { runWhole } from '../whole-run.ts';
 import { cutRun, factsOfCut } from './cut-run.ts';
+import { stampsOf, versionsOf } from './input-stamps.ts';
 import { isReduction } from './reductions.ts';
 
 /** Work that can be cut. */
 export interface CutWork {
   /** What all pieces say that they are of. */
   readonly work: Facts;
+  /** The versions of URLs among the inputs. */
+  readonly versions: Facts;
   readonly rows: number;
   /** Rows that stay together. */
   readonly granularity: number;
@@ -59,6 +62,7 @@ export async function describeCut(work: Job | Sequence, options: RunOptions): Pr
       const bytes = run.inputs.reduce((sum, input) => sum + rows[1] * rowBytes(input), 0);
       throw new Described({
         work: await factsOfCut(definition, request, run),
+        versions: versionsOf(await stampsOf(run.inputs, request)),
         rows: rows[1],
         granularity: granularityOf(run.outputs),
         bytes,

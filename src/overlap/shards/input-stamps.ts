@@ -19,6 +19,7 @@ import { shownUrl } from '../../formats/url.ts';
 import type { BindRequest } from '../bind.ts';
 import { filesOf } from '../input-data.ts';
 import { nameOfFact } from '../journal/facts.ts';
+import type { Facts } from '../journal/text.ts';
 import { versionInWords } from '../url-inputs.ts';
 
 /** A file as a piece notes it, or a URL by its version; whole numbers as text. */
@@ -64,6 +65,29 @@ export async function stampsOf(
     }
   }
   return stamps;
+}
+
+/** The stamps of URLs alone: what counts on any machine. */
+export function urlStamps(stamps: InputStamps): InputStamps {
+  return Object.fromEntries(Object.entries(stamps).filter(([, stamp]) => 'version' in stamp));
+}
+
+/** Which versions of URLs stamps are of, in words, by the names of facts. */
+export function versionsOf(stamps: InputStamps): Facts {
+  return Object.fromEntries(
+    Object.entries(stamps).flatMap(([name, stamp]) =>
+      'version' in stamp ? [[name, `${stamp.version}, ${stamp.bytes} bytes`]] : [],
+    ),
+  );
+}
+
+/** The first version that is another one, in words for both; undefined where they are the same. */
+export function differingVersion(
+  before: Facts,
+  now: Facts,
+): { name: string; was: string; is: string } | undefined {
+  const name = Object.keys({ ...before, ...now }).find((one) => before[one] !== now[one]);
+  return name === undefined ? undefined : { name, was: before[name] ?? 'a file', is: now[name] ?? 'a file' };
 }
 
 async function resolved(path: string): Promise<string> {

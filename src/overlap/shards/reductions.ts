@@ -3,6 +3,7 @@
 //
 // What the caller said an accumulator begins with counts once, as it does over several devices: in the first piece.
 
+import { problem } from '../../diagnostics/problem.ts';
 import { parseSchema } from '../../kernel/parameters.ts';
 import type { ElementType } from '../../kernel/types.ts';
 import { combineParts } from '../accumulate.ts';
@@ -12,6 +13,7 @@ import type { Facts } from '../journal/text.ts';
 import type { RunOptions } from '../options.ts';
 import { runWhole } from '../whole-run.ts';
 import { skipTo } from './cut-run.ts';
+import { differingVersion, type InputStamps, stampsOf, urlStamps, versionsOf } from './input-stamps.ts';
 import { readPieces } from './merge.ts';
 import type { Shard } from './piece.ts';
 import { openPiece } from './sink.ts';
@@ -26,11 +28,23 @@ export function isReduction({ accumulators = {}, outputs = {} }: AnyDefinition):
   return Object.keys(accumulators).length > 0 && Object.keys(outputs).length === 0;
 }
 
-/** Computes a piece of a reduction, and writes a file for each accumulator. `work`: what all pieces say that they are of. */
+/** What all pieces of a reduction are of: the work, and the versions of its URLs. */
+interface ReducedWork {
+  readonly shard: Shard;
+  readonly journal: string;
+  readonly work: Facts;
+  readonly versions: Facts;
+}
+
+/**
+ * Computes a piece of a reduction, and writes a file for each accumulator.
+ *
+ * @throws WarpstageError WS5015 where a URL has another version than the other pieces are of
+ */
 export async function reducePiece(
   job: Job,
   { fsync = false, signal, ...options }: RunOptions,
-  { shard, journal, work }: { readonly shard: Shard; readonly journal: string; readonly work: Facts },
+  { shard, journal, work, versions }: ReducedWork,
 ): Promise<void> {
   const { finish: _, ...definition } = job.definition;
   const accumulators = definition.accumulators!;
@@ -39,7 +53,24 @@ export async function reducePiece(
     return [name, shard[0] === 1 || typeof declaration.combine === 'function' ? declaration : neutral];
   });
   const part = { ...job, definition: { ...definition, accumulators: Object.fromEntries(begins) } } as Job;
-  const cutting = { ...inNode, cut: skipTo };
+  let inputs: InputStamps = {};
+  const cutting = {
+    ...inNode,
+    async cut(...[definition, request, run, rows]: Parameters<typeof skipTo>): Promise<void> {
+      inputs = urlStamps(await stampsOf(run.inputs, request));
+      const differing = differingVersion(versions, versionsOf(inputs));
+      if (differing !== undefined) {
+        const { name, was, is } = differing;
+        const message = `${name} is ${is}, and the other pieces are of ${was}`;
+        throw problem(
+          'WS5015',
+          message,
+          'begin the run anew, where all pieces are to be of what is there now',
+        );
+      }
+      await skipTo(definition, request, run, rows);
+    },
+  };
   const { value } = await runWhole(cutting, part, {
     ...options,
     ...(signal === undefined ? {} : { signal }),
@@ -53,7 +84,7 @@ export async function reducePiece(
       accumulatorPath(journal, name),
       {
         ...{ shard, job: job.name, work, parameter: name, element: elementOf(definition, name) },
-        ...{ shape: [of * length], begin: (n - 1) * length, end: n * length, inputs: {} },
+        ...{ shape: [of * length], begin: (n - 1) * length, end: n * length, inputs },
       },
       how,
     );
