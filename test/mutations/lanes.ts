@@ -140,12 +140,6 @@ export const mutations = [
         why: 'threads of every other row compute with the elements of the row before',
       },
       {
-        name: 'a branch that is never taken is, by the rows behind the first',
-        from: "code.get(rank).i32(unit.blockSize).op('i32.ge_u').brIf(never);",
-        to: "code.get(rank).i32(1).op('i32.ge_u').brIf(never);",
-        why: 'two rows leave out the end of their region',
-      },
-      {
         name: 'the second of two rows is not checked',
         from: 'for (const { writer } of rows) writer.writeChecks(region.body, row, single);',
         to: 'rows[0].writer.writeChecks(region.body, row, single);',
@@ -162,6 +156,36 @@ export const mutations = [
         from: 'if (!loads.every((id) => lanes.varies(id))) return false;',
         to: '',
         why: 'threads of a row compute with a variable of another row',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/wasm/simd/near.ts',
+    ['test/wasm/near.test.ts'],
+    [
+      {
+        name: 'a branch that is never taken is, by all threads',
+        from: "op('i32.eq')",
+        to: "op('i32.ne')",
+        why: 'kernels stop that load more than a few elements in a row',
+      },
+      {
+        name: 'two branches that are never taken ask for the same rank',
+        from: 'i32(unit.blockSize + this.#count)',
+        to: 'i32(unit.blockSize)',
+        why: 'an engine leaves out all but the first, and what is loaded goes through the stack',
+      },
+      {
+        name: 'a branch that is never taken asks for the rank of a thread',
+        from: 'i32(unit.blockSize + this.#count)',
+        to: 'i32(this.#count - 1)',
+        why: 'kernels stop that load more than a few elements in a row',
+      },
+      {
+        name: 'a branch that is never taken reads one vector only',
+        from: "for (const each of others) code.get(each).op('v128.or');",
+        to: '',
+        why: 'an engine computes the other vectors behind all loads, which go through the stack',
       },
     ],
   ),

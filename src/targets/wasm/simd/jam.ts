@@ -12,6 +12,7 @@ import type { Code, Label, Local } from '../encoder/code.ts';
 import { pushLanes, writeVectorStore } from './expressions.ts';
 import type { GroupContext, Shared } from './group.ts';
 import type { Lanes } from './lanes.ts';
+import { Cuts, vectorsOfVariable } from './near.ts';
 import { vectorsOf } from './pairs.ts';
 import type { LaneWriter } from './statements.ts';
 
@@ -19,13 +20,6 @@ type Load = Expression & { readonly kind: 'load' };
 
 /** Vectors of both rows that there are registers for. */
 const mostVectors = 8;
-
-/**
- * So many statements stand between two branches that are never taken. An engine may carry out all the loads of straight
- * code before anything else, and has no registers for what sixteen statements load; it moves none over a branch behind which
- * what was computed is read.
- */
-const together = 4;
 
 /** Whether a region is written for two rows at a time. */
 export function canJam(
@@ -105,6 +99,8 @@ export function writeJam(
   const { code, unit } = group;
   const row = unit.program.block[0];
   const threads = 4 * group.vectors;
+  const cuts = new Cuts(group);
+  const cutting = cuts.areWanted(region.body);
   unit.tell('jam', 'two rows of a block at a time');
   code
     .get(rank)
@@ -118,13 +114,12 @@ export function writeJam(
     for (const { writer } of rows) writer.writeAddresses(region.body);
     code.loop((next) => {
       for (const { writer } of rows) for (const id of region.loads) writer.writeReload(id);
-      code.block((never) => {
-        for (const [position, statement] of region.body.entries()) {
-          if (unit.does('near') && position > 0 && position % together === 0)
-            code.get(rank).i32(unit.blockSize).op('i32.ge_u').brIf(never);
-          writeStatement(rows, statement);
+      for (const statement of region.body) {
+        writeStatement(rows, statement);
+        if (cutting && statement !== region.body.at(-1)) {
+          cuts.write(rows.flatMap((each) => vectorsOfVariable(each.group, statement)));
         }
-      });
+      }
       for (const { writer } of rows) for (const id of region.stores) writer.writeSpill(id);
       for (const { writer } of rows) writer.advanceAddresses(region.body);
       code.get(second.rank).i32(threads).op('i32.add').set(second.rank);

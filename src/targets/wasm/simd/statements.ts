@@ -27,6 +27,7 @@ import {
 import type { GroupContext } from './group.ts';
 import { writeStridedStores } from './interleaved.ts';
 import { MaskedWriter, pushCombined, pushMask } from './masked.ts';
+import { Cuts, vectorsOfVariable } from './near.ts';
 import { writeOneByOne } from './one-by-one.ts';
 import { vectorsOf } from './pairs.ts';
 import { type Run, runAt } from './runs.ts';
@@ -56,10 +57,12 @@ export class LaneWriter {
   readonly #threadContext: (rank: Local) => ThreadContext;
   readonly #masked: MaskedWriter;
   readonly #entrance: Entrance;
+  readonly #cuts: Cuts;
 
   constructor({ group, checkpoints, variables, rank, threadContext, liveness, entrance }: LaneWriterParts) {
     this.#entrance = entrance;
     this.#group = group;
+    this.#cuts = new Cuts(group);
     this.#checkpoints = checkpoints;
     this.#variables = variables;
     this.#rank = rank;
@@ -69,11 +72,15 @@ export class LaneWriter {
 
   /** Writes statements that all lanes of a group carry out. */
   writeList(list: List): void {
+    const cuts = !this.#group.unit.forProcessor && this.#cuts.areWanted(list);
     for (let at = 0; at < list.length; ) {
       const run = runAt(this.#group, list, at);
+      const statements = run?.statements ?? [list[at]!];
       if (run === null) this.#write(list[at]!);
       else this.#run(run);
-      at += run?.statements.length ?? 1;
+      at += statements.length;
+      if (cuts && at < list.length)
+        this.#cuts.write(statements.flatMap((each) => vectorsOfVariable(this.#group, each)));
     }
   }
 
