@@ -34,6 +34,7 @@ const ofErrors: Partial<Record<Code, ExitCode>> = {
   WS5015: 4,
   WS5016: 75,
   WS5017: 75,
+  WS5020: 75,
   WS5006: 74,
   WS4001: 75,
   WS4006: 75,

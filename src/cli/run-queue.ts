@@ -11,7 +11,7 @@ import { WarpstageError } from '../diagnostics/error.ts';
 import { packageVersion } from '../diagnostics/package-version.ts';
 import { problem, unreadable } from '../diagnostics/problem.ts';
 import { placeOf } from '../files/place.ts';
-import { isUrl } from '../formats/url.ts';
+import { isObject, isUrl, shownUrl } from '../formats/url.ts';
 import type { Job } from '../overlap/job.ts';
 import type { RunOptions } from '../overlap/options.ts';
 import { jobsOf } from '../overlap/sequence.ts';
@@ -19,7 +19,8 @@ import { type CutWork, describeCut } from '../overlap/shards/describe-cut.ts';
 import { differingVersion, versionsOf } from '../overlap/shards/input-stamps.ts';
 import { merge, piecesBeside, removePieces } from '../overlap/shards/merge.ts';
 import { checkNewer } from '../overlap/shards/newer.ts';
-import { piecePath, readPiece } from '../overlap/shards/piece.ts';
+import { readPiece } from '../overlap/shards/piece.ts';
+import { piecePath } from '../overlap/shards/piece-files.ts';
 import { accumulatorPath, combinePieces, isReduction } from '../overlap/shards/reductions.ts';
 import { checkDealable } from '../queue/allowed-urls.ts';
 import { Connection } from '../queue/connection.ts';
@@ -127,6 +128,14 @@ export async function runOverQueue(
       ? files.destinations.map(absolute)
       : accumulatorsOf(named).map((name) => ({ file: accumulatorPath(journal, name) }));
   const chunk = chunkOf(journal, options);
+  const object = outputs.find(({ file }) => isObject(file))?.file;
+  if (object !== undefined) {
+    throw problem(
+      'WS5006',
+      `${shownUrl(object)} is an object, and workers of a queue write files alone`,
+      'write to a file that all of them see, or compute each piece without a queue: --shard 1/10',
+    );
+  }
   const cut = await describe(
     named,
     input,

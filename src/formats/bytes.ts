@@ -5,7 +5,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { unreadable } from '../diagnostics/problem.ts';
 import { PipePieces } from './pipe-pieces.ts';
 import { StreamBytes } from './stream-bytes.ts';
-import { isUrl } from './url.ts';
+import { isObject, isUrl } from './url.ts';
 import type { UrlVersions } from './url-versions.ts';
 
 /** A place in an open file: its descriptor, and bytes from its beginning. */
@@ -59,6 +59,7 @@ export async function openBytes(
   opened: (one: { close(): Promise<void> }) => void = () => {},
   versions?: UrlVersions,
 ): Promise<OpenBytes> {
+  if (isObject(path)) return (await import('./s3-bytes.ts')).openObject(path, opened, versions);
   if (isUrl(path)) return (await import('./http-bytes.ts')).openUrl(path, opened, versions);
   if (path === '-') return new StreamBytes('standard input', standardInput()).begin();
   try {

@@ -2,19 +2,16 @@
 //
 // All ranges are of one version of the file: the first answer says which (ETag, or else Last-Modified) and how long it is,
 // and every later one must say the same. A server that says neither could give parts of two versions, and is read in one
-// answer. What is short is kept, as heads are read a few bytes at a time; what is long is asked for in parts side by side.
+// answer.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { problem, unreadable } from '../diagnostics/problem.ts';
-import type { ByteReader, OpenBytes } from './bytes.ts';
+import type { OpenBytes } from './bytes.ts';
+import { leastBytes, type Ranged, RangedBytes } from './ranged-bytes.ts';
 import { StreamBytes } from './stream-bytes.ts';
 import { pathInName, shownUrl } from './url.ts';
 import { changedUrl, type UrlVersions } from './url-versions.ts';
 
-/** Bytes that are asked for at least. */
-const leastBytes = 1 << 18;
-/** Requests that one read makes side by side, and the bytes of each from which another pays. */
-const [mostRequests, partBytes] = [4, 1 << 21];
 /** Milliseconds before another try, where the network or the server fails. */
 const pauses = [100, 1000];
 
@@ -40,7 +37,7 @@ export async function openUrl(
         const part = () => rangeOf(remote, response, 0, Math.min(leastBytes, total));
         const bytes = isEmpty ? await nothingOf(response) : await part();
         versions?.found(url, { version, bytes: total });
-        return new HttpBytes(remote, { begin: 0, bytes });
+        return new RangedBytes(ranged(remote), { begin: 0, bytes });
       }
       if (response.status === 200) return streamOf(server, response);
       await response.body?.cancel();
@@ -48,7 +45,7 @@ export async function openUrl(
     },
     { begin: 0, end: leastBytes },
   );
-  if (first instanceof HttpBytes) return first;
+  if (first instanceof RangedBytes) return first;
   try {
     versions?.foundNone(url);
   } catch (error) {
@@ -82,6 +79,18 @@ interface Remote {
   readonly server: Server;
   readonly version: string;
   readonly total: number;
+}
+
+/** The ranges of that version. */
+function ranged(remote: Remote): Ranged {
+  const { server, version, total } = remote;
+  return {
+    name: server.name,
+    total,
+    range: (begin, end) =>
+      server.ask((response) => rangeOf(remote, response, begin, end), { begin, end }, version),
+    close: () => server.close(),
+  };
 }
 
 /** Asks for a file. */
@@ -189,86 +198,4 @@ async function rangeOf(remote: Remote, response: Response, begin: number, end: n
 async function nothingOf(response: Response): Promise<Uint8Array> {
   await response.body?.cancel();
   return new Uint8Array();
-}
-
-/** Bytes that are here. */
-interface Block {
-  readonly begin: number;
-  readonly bytes: Uint8Array;
-}
-
-/** The bytes of a file on a server that has ranges, or a part of them. */
-class HttpBytes implements OpenBytes {
-  readonly name: string;
-  readonly size: number;
-  readonly #remote: Remote;
-  readonly #begin: number;
-  #block: Block;
-  #position = 0;
-
-  /** `block`: what is here already; `begin` and `size`: of the part. */
-  constructor(remote: Remote, block: Block, begin = 0, size = remote.total) {
-    this.name = remote.server.name;
-    this.size = size;
-    this.#remote = remote;
-    this.#begin = begin;
-    this.#block = block;
-  }
-
-  async read(into: Uint8Array): Promise<number> {
-    const read = await this.readAt(into, this.#position);
-    this.#position += read;
-    return read;
-  }
-
-  async peek(length: number): Promise<Uint8Array> {
-    const head = new Uint8Array(length);
-    return head.subarray(0, await this.readAt(head, this.#position));
-  }
-
-  skip(bytes: number): void {
-    this.#position += bytes;
-  }
-
-  slice(begin: number, end: number): ByteReader {
-    return new HttpBytes(this.#remote, this.#block, this.#begin + begin, end - begin);
-  }
-
-  async readAt(into: Uint8Array, position: number): Promise<number> {
-    const { total } = this.#remote;
-    const begin = this.#begin + position;
-    const end = Math.min(begin + into.length, this.#begin + this.size, total);
-    if (end <= begin) return 0;
-    const { bytes, begin: at } = this.#block;
-    const here = begin >= at ? bytes.subarray(begin - at, end - at) : bytes.subarray(0, 0);
-    into.set(here);
-    const from = begin + here.length;
-    if (from === end) return end - begin;
-    if (end - from < leastBytes) {
-      const next = Math.min(from + leastBytes, total);
-      this.#block = { begin: from, bytes: await this.#range(from, next) };
-      into.set(this.#block.bytes.subarray(0, end - from), here.length);
-      return end - begin;
-    }
-    const count = Math.min(mostRequests, Math.ceil((end - from) / partBytes));
-    const step = Math.ceil((end - from) / count);
-    const parts = Array.from({ length: count }, async (_, i) => {
-      const part = from + i * step;
-      const got = await this.#range(part, Math.min(part + step, end));
-      into.set(got, part - begin);
-    });
-    // All must have ended before an error leaves: the memory may be freed then.
-    for (const part of await Promise.allSettled(parts)) if (part.status === 'rejected') throw part.reason;
-    return end - begin;
-  }
-
-  #range(begin: number, end: number): Promise<Uint8Array> {
-    const remote = this.#remote;
-    const take = (response: Response) => rangeOf(remote, response, begin, end);
-    return remote.server.ask(take, { begin, end }, remote.version);
-  }
-
-  async close(): Promise<void> {
-    this.#remote.server.close();
-  }
 }

@@ -33,7 +33,7 @@ import { pathOf, saidRate, sharedFiles } from './output-data.ts';
 import { granularityOf, type Plan, type PlanRequest, planChunks, type Ratio, rowsOut } from './plan.ts';
 import { checkComplete, type Settings, settingValues, Widths } from './settings.ts';
 import { partOf } from './shards/cut.ts';
-import type { Shard } from './shards/piece.ts';
+import type { Shard } from './shards/piece-files.ts';
 import type { Sink } from './sinks/sink.ts';
 import type { Inputs, Outputs, Surroundings } from './surroundings.ts';
 import { WindowReader } from './window.ts';
@@ -160,7 +160,8 @@ class Binder {
       processors: surroundings.processors,
       host: surroundings.hostMemory({
         ...{ limit: maxMemory, devices: residents.map(({ device }) => device) },
-        ...{ streams, inputs, operands },
+        ...{ streams, inputs, operands, destinations: this.#request.destinations },
+        isKept: this.#request.resume !== false,
       }),
     });
 

@@ -10,7 +10,7 @@ import { PartSums, partBytes } from '../files/part-sums.ts';
 import type { Archive, Encoding, Format } from '../formats/format.ts';
 import { formatNamed, formatOfFile, formatOfName } from '../formats/registry.ts';
 import { unsupportedName } from '../formats/unsupported.ts';
-import { isUrl, shownUrl } from '../formats/url.ts';
+import { isObject, isUrl, shownUrl } from '../formats/url.ts';
 import { layoutOf } from '../kernel/layout.ts';
 import { type CopyBytes, copyHere } from './copy-here.ts';
 import type { TypedArray } from './job.ts';
@@ -20,9 +20,11 @@ import { unfinishedFiles } from './journal/places.ts';
 import type { Begin, Facts } from './journal/text.ts';
 import type { OutputData, OutputFile, RunOptions } from './options.ts';
 import { isTaken, type OutputShape, pathOf, TakenOutputs } from './output-data.ts';
+import { openObjectPiece } from './shards/object-sink.ts';
 import { openPiece } from './shards/sink.ts';
 import { ArchiveFile } from './sinks/archive.ts';
 import { flushNames, isPresent, needsShape, openFileSink } from './sinks/file.ts';
+import { needsPlaces, openS3Sink, refusePresentObject } from './sinks/s3.ts';
 import type { Sink } from './sinks/sink.ts';
 import { StreamSink } from './sinks/stream.ts';
 import { dropSums, type Sums, sumsPath, sumsText } from './sums.ts';
@@ -48,6 +50,14 @@ export async function checkOutputs(
   );
   const paths = others.map(({ file }) => file);
   const unfinished = resume === false ? [] : await unfinishedFiles(paths, resume, passes);
+  const object = checksum ? paths.find(isObject) : undefined;
+  if (object !== undefined) {
+    throw problem(
+      'WS5006',
+      `checksums lie in files beside outputs, and ${object} is no file`,
+      'leave --checksum out, or write to a file',
+    );
+  }
   const beside = checksum ? paths.filter((path) => path !== '-').map(sumsPath) : [];
   const found = await findOverwriting(inputs, [...paths, ...unfinished, ...beside]);
   if (found === undefined) return;
@@ -76,7 +86,8 @@ export async function checkOutputs(
 export async function refusePresent(outputs: Iterable<OutputData>, checksum: boolean): Promise<void> {
   const files = [...outputs].flatMap((data) => pathOf(data) ?? []).filter((path) => path !== '-');
   for (const path of [...files, ...(checksum ? files.map(sumsPath) : [])]) {
-    const about = await stat(path).catch(() => undefined);
+    if (isObject(path)) await refusePresentObject(path);
+    const about = isObject(path) ? undefined : await stat(path).catch(() => undefined);
     if (about?.isFile()) throw isPresent(path);
   }
 }
@@ -165,6 +176,8 @@ export class OpenOutputs implements Outputs {
       await sink.write(Buffer.from(text));
       await sink.finish([]);
     }
+    // What may be refused comes first; of several objects one appears before the next.
+    for (const sink of this.#sinks) await sink.complete?.();
     this.#publish();
     // The last first: what is left of one begins with its first.
     for (const journal of [...this.#journals].reverse()) await journal.remove();
@@ -229,10 +242,16 @@ export class OpenOutputs implements Outputs {
     const piece = this.#pieces?.get(parameter);
     if (piece !== undefined) {
       checkWhole(data, about);
-      return openPiece(file, piece, this.#how);
+      return isObject(file) ? openObjectPiece(file, piece, this.#how) : openPiece(file, piece, this.#how);
     }
     if (about.isShared) return this.#part(file, format, about);
     const encoding = encodingOf(file, format, about);
+    if (isObject(file)) {
+      const kept = this.#journal?.partialOf(file);
+      const { overwrite, signal, isLimited = false } = this.#how;
+      const bytes = bytesOfWhole(encoding, about);
+      return openS3Sink(file, { encoding, shape, shapeKnown, bytes, overwrite, signal, isLimited, kept });
+    }
     if (file !== '-') {
       const parts = this.#how.checksum ? new PartSums() : undefined;
       const partial = this.#journal?.partialOf(file);
@@ -251,6 +270,7 @@ export class OpenOutputs implements Outputs {
     const { parameter, element, rate, shape, shapeKnown } = about;
     let opened = this.#archives.get(path);
     if (opened === undefined) {
+      if (isObject(path)) throw needsPlaces(path);
       const parts = this.#how.checksum ? new PartSums() : undefined;
       const archive = format.archive!();
       opened = { archive, file: await ArchiveFile.open(path, archive, { ...this.#how, parts }) };
@@ -272,10 +292,10 @@ export function holdsSeveral(data: OutputData): boolean {
 /** The file of an output with the format that it is written in. Throws WS5012 where there is none. */
 export function outputFile(data: string | OutputFile): { readonly file: string; readonly format: Format } {
   const { file, format: said } = typeof data === 'string' ? { file: data } : data;
-  if (isUrl(file)) {
+  if (isUrl(file) && !isObject(file)) {
     throw problem(
       'WS5012',
-      `the output ${shownUrl(file)} is a URL, and outputs are written to files`,
+      `the output ${shownUrl(file)} is a URL, and outputs are written to files, or to s3://bucket/key`,
       'write it to a file first, and send that',
     );
   }
@@ -294,6 +314,16 @@ export function outputFile(data: string | OutputFile): { readonly file: string; 
     `name it ${stem}.npy, or ${stem}.bin for bare elements; to write those whatever the name, say --raw ` +
       `(format: 'raw' in a program)`,
   );
+}
+
+/** Bytes that an output has in all, where that is known before it is written. */
+export function bytesOfWhole(
+  { begin, encode }: Encoding,
+  { element, shape, shapeKnown }: Pick<OutputShape, 'element' | 'shape' | 'shapeKnown'>,
+): number | undefined {
+  if (!shapeKnown || encode !== undefined) return undefined;
+  const head = begin?.(shape).length ?? 0;
+  return shape.reduce((product, extent) => product * extent, layoutOf(element).bytes) + head;
 }
 
 /** How a format writes an output. */

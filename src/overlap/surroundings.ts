@@ -68,6 +68,8 @@ export interface HowWritten {
   readonly fsync: boolean;
   readonly overwrite: boolean;
   readonly checksum?: boolean;
+  /** Whether memory is scarce. Default: false. */
+  readonly isLimited?: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -86,6 +88,9 @@ export interface BesideChunks {
   readonly streams: readonly (PlannedStream & { readonly role: 'input' | 'output' })[];
   readonly inputs: readonly BoundInput[];
   readonly operands: ReadonlyMap<string, TypedArray>;
+  readonly destinations: ReadonlyMap<string, OutputData>;
+  /** Whether outputs are kept for another run. */
+  readonly isKept: boolean;
 }
 
 /** The input files of a run, as they were when it began. */

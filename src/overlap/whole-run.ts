@@ -114,6 +114,7 @@ class WholeRun {
         fsync: options.fsync ?? false,
         overwrite: options.overwrite ?? true,
         checksum: options.checksum ?? false,
+        isLimited: options.maxMemory !== undefined,
         signal: this.#stop.signal,
       },
       copy,

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { WarpstageError } from '../diagnostics/error.ts';
-import { piecePath } from '../overlap/shards/piece.ts';
+import { piecePath } from '../overlap/shards/piece-files.ts';
 import type { Connection } from './connection.ts';
 import {
   allPieces,

@@ -4,11 +4,11 @@
 
 import { stat } from 'node:fs/promises';
 import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
-import { isUrl } from '../../formats/url.ts';
+import { isObject, isUrl } from '../../formats/url.ts';
 import { filesOf } from '../input-data.ts';
 import type { Job } from '../job.ts';
 import type { InputData, OutputData } from '../options.ts';
-import { sharedFiles } from '../output-data.ts';
+import { pathOf, sharedFiles } from '../output-data.ts';
 
 /**
  * Refuses a run that could not be resumed. What is not there is found missing later.
@@ -40,7 +40,7 @@ export async function checkResumable(
   }
   for (const name of Object.keys(definition.outputs ?? {})) {
     const data = outputs.get(name);
-    if (data === undefined || !(await isFile(data)))
+    if (data === undefined || !(isObject(pathOf(data) ?? '') || (await isFile(data))))
       refuse(`output '${name}' goes to no file`, 'write it to a file, or run it without resume');
   }
   for (const path of sharedFiles(outputs.values()))

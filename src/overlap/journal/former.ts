@@ -9,6 +9,7 @@ import { Checksum } from '../../files/checksum.ts';
 import { openOwn } from '../../files/own-file.ts';
 import { readThrough } from '../../files/sum-of-file.ts';
 import { differencesOf } from './facts.ts';
+import { unpack } from './packed.ts';
 import type { StateFiles } from './state-files.ts';
 import {
   type Facts,
@@ -26,6 +27,8 @@ export interface Target {
   readonly path: string;
   /** How many bytes its file has when so much is through; undefined where only what was written tells. */
   readonly bytesOf: ((mark: Mark) => number) | undefined;
+  /** Whether a store has what a state says of it, for an output that is no file: nothing lies here but the state. */
+  readonly hasParts?: ((state: Uint8Array) => Promise<boolean>) | undefined;
 }
 
 /** What a former run left. */
@@ -58,12 +61,15 @@ export async function formerRun(
 ): Promise<Former | undefined> {
   const bytes = await readOwn(path, (file) => file.readFile());
   const sizes: (number | undefined)[] = [];
-  for (const partial of partials)
-    sizes.push(await readOwn(partial, async (file) => (await file.stat()).size));
+  for (const [i, partial] of partials.entries()) {
+    const isElsewhere = targets[i]!.hasParts !== undefined;
+    sizes.push(isElsewhere ? Infinity : await readOwn(partial, async (file) => (await file.stat()).size));
+  }
   const text = bytes === undefined ? null : readJournal(bytes);
   // Without all of them there is nothing to go on from: the outputs were completed, or somebody removed one.
   if (text === null || sizes.includes(undefined)) return undefined;
-  const mend = `run it as it was, run it without resume, or delete ${[path, ...partials].join(' and ')} to begin anew`;
+  const own = partials.filter((_, i) => targets[i]!.hasParts === undefined);
+  const mend = `run it as it was, run it without resume, or delete ${[path, ...own].join(' and ')} to begin anew`;
   const differences = differencesOf(text.facts, facts, mend);
   if (differences.length > 0) throw new WarpstageError(differences);
   for (const [i, target] of targets.entries()) {
@@ -94,6 +100,10 @@ async function intactPart(
   let intact = lines.length;
   const found: (readonly Checksum[])[] = [];
   for (const [i, target] of targets.entries()) {
+    if (target.hasParts !== undefined) {
+      found.push(lines.map(() => new Checksum()));
+      continue;
+    }
     const sums = lines.slice(0, intact).map(({ noted }) => ({
       bytes: bytesAt(target, noted, i),
       sum: noted.rows === 0 ? new Checksum().value : noted.sums[i],
@@ -108,12 +118,30 @@ async function intactPart(
     // A line may have no state behind it.
     if (sum === undefined) break;
     state = await states.read(intact - 1, sum);
-    if (state !== undefined) break;
+    if (state !== undefined && (await isElsewhereToo(targets, state))) break;
+    state = undefined;
     intact--;
   }
   const { noted, end } = lines[intact - 1]!;
   const checksums = found.map((sums) => sums[intact - 1]!);
   return { mark: noted, length: end, lines: intact, checksums, state };
+}
+
+/** Whether the stores of all objects have what a state says. */
+async function isElsewhereToo(targets: readonly Target[], state: Uint8Array): Promise<boolean> {
+  const [, ...ofOutputs] = unpack(state);
+  for (const [i, { path, hasParts }] of targets.entries()) {
+    if (hasParts === undefined || (await hasParts(ofOutputs[i]!))) continue;
+    process.emitWarning(
+      `the upload of ${path} that the journal knows is not there any more, and is begun anew`,
+      {
+        type: 'WarpstageWarning',
+        code: 'WS5013',
+      },
+    );
+    return false;
+  }
+  return true;
 }
 
 /** The checksums of a file up to each place, as far as they are those that were noted. */

@@ -11,7 +11,7 @@
 // Where accumulators go from chunk to chunk, a line counts only with their state behind the same rows (state-files.ts).
 // The run brings it between two chunks, when it is due. So does what an output's next bytes depend on, as the rows of a
 // Parquet group that is not full yet; where they depend on nothing, as behind a compressed chunk, the line says how long the
-// file is.
+// file is. An output that is an object of S3 has its upload there: which parts the store has, and the bytes behind them.
 
 import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { problem, unwritable } from '../../diagnostics/problem.ts';
@@ -40,6 +40,7 @@ export interface PartialFile {
 export interface Flushed {
   sync(): Promise<void>;
   mark(): SinkMark;
+  discard?(): Promise<void>;
 }
 
 /** Where a journal lies, and what it keeps. */
@@ -73,6 +74,8 @@ export class Journal {
   readonly begin: Mark;
   readonly #path: string;
   readonly #partials: ReadonlyMap<string, PartialFile>;
+  /** Files that wait for the next run; objects wait where they are to be. */
+  readonly #left: readonly string[];
   readonly #release: () => Promise<void>;
   readonly #file: FileHandle;
   readonly #outputs: Flushed[] = [];
@@ -100,6 +103,7 @@ export class Journal {
   private constructor(
     path: string,
     partials: ReadonlyMap<string, PartialFile>,
+    left: readonly string[],
     release: () => Promise<void>,
     file: FileHandle,
     former: Former,
@@ -108,6 +112,7 @@ export class Journal {
     const begin = markOf(former.mark);
     this.#path = path;
     this.#partials = partials;
+    this.#left = left;
     this.#release = release;
     this.#file = file;
     this.begin = begin;
@@ -127,12 +132,13 @@ export class Journal {
    * @throws WarpstageError WS5013 if it is of another run, WS5011 if another process has it; nothing is changed then
    */
   static async open(facts: Facts, targets: readonly Target[], kept?: Kept): Promise<Journal> {
-    const finals = await Promise.all(targets.map(({ path }) => finalOf(path)));
+    const finals = await Promise.all(targets.map((one) => (one.hasParts ? one.path : finalOf(one.path))));
+    const files = finals.filter((_, i) => targets[i]!.hasParts === undefined);
     const base = kept?.base ?? finals[0]!;
     const path = beside(base, 'journal');
     const hasState = kept?.hasState ?? false;
     const states = new StateFiles(statePaths(base));
-    const release = await lockAll([...new Set([base, ...finals])]);
+    const release = await lockAll([...new Set([base, ...files])]);
     try {
       const partials = finals.map((final) => beside(final, 'partial'));
       const found = await formerRun(path, partials, facts, targets, states);
@@ -146,7 +152,8 @@ export class Journal {
       });
       const saysSizes = targets.some(({ bytesOf }) => bytesOf === undefined);
       const known = { states, hasState, saysSizes, found: hasState ? held : undefined };
-      return new Journal(path, new Map(places), release, file, former, known);
+      const left = files.map((final) => beside(final, 'partial'));
+      return new Journal(path, new Map(places), left, release, file, former, known);
     } catch (error) {
       await release();
       throw error;
@@ -250,11 +257,12 @@ export class Journal {
 
   /** Leaves the outputs to the next run, after `settle()`; removes them if it would find nothing of one. Never throws. */
   async leave(): Promise<void> {
-    const partials = [...this.#partials.values()].map(({ path }) => path);
+    const partials = this.#left;
     const there = await Promise.all(partials.map((path) => lstat(path).catch(() => undefined)));
     if (this.#noted.rows === 0 || there.includes(undefined)) {
       const paths = [this.#path, ...partials];
       await Promise.allSettled(paths.map((path) => rm(path, { force: true })));
+      await Promise.all(this.#outputs.map((output) => output.discard?.()));
       await this.#removeStates();
     }
     await this.#release();
@@ -289,8 +297,9 @@ export class Journal {
   async #flush(): Promise<void> {
     const written = this.#hasState ? this.#kept : this.#written;
     if (written === undefined || written.noted.rows === this.#noted.rows) return;
-    const state = pack([written.held ?? nothing, ...written.states.map((of) => of())]);
     await Promise.all(this.#outputs.map((output) => output.sync()));
+    // Of an object, which parts have arrived is known only now.
+    const state = pack([written.held ?? nothing, ...written.states.map((of) => of())]);
     const { noted } = written;
     const sums = [...noted.sums];
     if (this.#hasState || state.length > 0) {

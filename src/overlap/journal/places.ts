@@ -3,6 +3,7 @@
 import { basename, dirname, join } from 'node:path';
 import { unwritable } from '../../diagnostics/problem.ts';
 import { placeOf } from '../../files/place.ts';
+import { isObject } from '../../formats/url.ts';
 
 export const hintOfFolder = 'check that its directory exists and may be written';
 
@@ -19,6 +20,11 @@ export async function finalOf(path: string): Promise<string> {
   }
 }
 
+/** What the journal of a run lies beside: `name`, where one is given. That of an object lies in the current directory. */
+export function baseOf(name: string): Promise<string> {
+  return finalOf(isObject(name) ? basename(name) : name);
+}
+
 /**
  * The files that a run to be resumed keeps beside these outputs, and beside `name`, if there is one. Outputs that cannot
  * be written are refused later.
@@ -28,9 +34,11 @@ export async function unfinishedFiles(
   name: string | true = true,
   passes = 1,
 ): Promise<string[]> {
-  const files = outputs.filter((path) => path !== '-');
+  const paths = outputs.filter((path) => path !== '-');
+  const files = paths.filter((path) => !isObject(path));
   const finals = await Promise.all(files.map(finalOf)).catch(() => []);
-  const bases = name === true ? finals.slice(0, 1) : await Promise.all([finalOf(name)]).catch(() => []);
+  const named = name === true ? paths.slice(0, 1) : [name];
+  const bases = await Promise.all(named.map(baseOf)).catch(() => []);
   const ofPasses = Array.from({ length: passes }, (_, position) =>
     bases.flatMap((base) => {
       const own = baseOfPass(base, { position, of: passes });

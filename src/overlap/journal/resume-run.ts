@@ -2,6 +2,7 @@
 
 import { problem } from '../../diagnostics/problem.ts';
 import type { Encoding } from '../../formats/format.ts';
+import { isObject } from '../../formats/url.ts';
 import { layoutOf } from '../../kernel/layout.ts';
 import type { ElementType } from '../../kernel/types.ts';
 import type { BindRequest, Unopened } from '../bind.ts';
@@ -11,9 +12,10 @@ import type { AnyDefinition } from '../job.ts';
 import type { OutputFile } from '../options.ts';
 import { encodingOf, outputFile } from '../outputs.ts';
 import { rowsOut } from '../plan.ts';
+import { hasParts } from '../sinks/s3.ts';
 import { urlFact } from '../url-inputs.ts';
 import { contentFact, factsOf, fileFact, formatFact, nameOfFact } from './facts.ts';
-import { baseOfPass, finalOf } from './places.ts';
+import { baseOf, baseOfPass, finalOf } from './places.ts';
 import type { Begin, Mark } from './text.ts';
 
 /** Keeps a journal, and leaves out of the inputs what a former run has written the outputs of. */
@@ -37,7 +39,9 @@ export async function resumeRun(
     const { file, format } = outputFile(destinations.get(output.name) as string | OutputFile);
     return { ...output, file, format, shape: shapes[position]! };
   });
-  const files = await Promise.all(given.map(async (one) => ({ ...one, path: await finalOf(one.file) })));
+  const files = await Promise.all(
+    given.map(async (one) => ({ ...one, path: isObject(one.file) ? one.file : await finalOf(one.file) })),
+  );
   const inputFacts = inputs.flatMap(({ name, reader }) =>
     filesOf(data.get(name)!)!.map(async (from, position, { length }) => {
       const content = contents.get(from.file);
@@ -75,11 +79,12 @@ export async function resumeRun(
       shape,
     );
     const bytesOf = sizeOf && (({ rows, kept }: Mark) => sizeOf(elementsOf(kept ?? rows)));
-    return { path: file, bytesOf };
+    if (!isObject(file)) return { path: file, bytesOf };
+    return { path: file, bytesOf: undefined, hasParts: (state: Uint8Array) => hasParts(file, state) };
   });
   const [first] = destinations.values();
   const name = typeof resume === 'string' ? resume : outputFile(first as string | OutputFile).file;
-  const base = baseOfPass(await finalOf(name), pass);
+  const base = baseOfPass(await baseOf(name), pass);
   const begin = await open.keepJournal!(facts, targets, { base, hasState: accumulators.length > 0 });
   if (begin.rows > 0) for (const { reader, element } of inputs) await reader.skip(begin.rows, element);
   return begin;

@@ -5,7 +5,7 @@ import { problem } from '../../diagnostics/problem.ts';
 import type { AnyDefinition } from '../job.ts';
 import type { OutputData } from '../options.ts';
 import { sharedFiles } from '../output-data.ts';
-import type { Shard } from './piece.ts';
+import type { Shard } from './piece-files.ts';
 
 /** As many pieces as their names have digits for. */
 const most = 999_999;

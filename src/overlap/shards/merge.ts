@@ -3,13 +3,10 @@
 // They must be all of one work, of the same input files, each in its place, and are compared with their checksums as they
 // are read. The output appears whole or not at all, as that of a run; pieces stay, unless they are to be removed once it is there.
 
-import { type FileHandle, readdir, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
 import { count } from '../../diagnostics/count.ts';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { problem, unreadable } from '../../diagnostics/problem.ts';
 import { Checksum } from '../../files/checksum.ts';
-import { openToRead } from '../../files/sum-of-file.ts';
 import { newArray, viewElements } from '../../formats/typed-arrays.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import { componentOf } from '../../kernel/types.ts';
@@ -18,7 +15,8 @@ import type { OutputFile } from '../options.ts';
 import { checkOutputs, OpenOutputs } from '../outputs.ts';
 import type { Sink } from '../sinks/sink.ts';
 import { checkSameInputs } from './input-stamps.ts';
-import { type Piece, piecePath, readPiece } from './piece.ts';
+import { type Piece, readPiece } from './piece.ts';
+import { endingsBeside, type OpenPiece, openPieceFile, placeOfPiece, removePiece } from './piece-files.ts';
 
 export interface MergeOptions {
   readonly fsync?: boolean | undefined;
@@ -65,7 +63,7 @@ export async function merge(output: OutputFile, options: MergeOptions): Promise<
     await outputs.abandon();
     throw error;
   }
-  if (options.remove) for (const path of paths) await rm(path, { force: true });
+  if (options.remove) for (const path of paths) await removePiece(path);
   return { output: output.file, pieces: paths.length, bytes: bytesFrom(pieces.at(-1)!, 0) };
 }
 
@@ -91,7 +89,7 @@ export async function readPieces(output: string, signal: AbortSignal): Promise<T
 
 /** Removes the pieces of an output. */
 export async function removePieces(output: string): Promise<void> {
-  for (const path of await piecesOf(output)) await rm(path, { force: true });
+  for (const path of await piecesOf(output)) await removePiece(path);
 }
 
 /** The bytes of a piece's elements from one of the whole on. */
@@ -101,16 +99,9 @@ function bytesFrom({ element, end }: Piece, begin: number): number {
 
 /** The pieces that lie beside an output: which there are, by the number that each is one of. */
 export async function piecesBeside(output: string): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
-  const folder = dirname(output);
-  const names = await readdir(folder).catch((cause: unknown) => {
-    throw unreadable(folder, cause);
-  });
   const found = new Map<number, Set<number>>();
-  for (const name of names) {
-    const [, n, of] =
-      /^\.([1-9]\d{0,5})-of-([1-9]\d{0,5})$/.exec(
-        name.startsWith(basename(output)) ? name.slice(basename(output).length) : '',
-      ) ?? [];
+  for (const ending of await endingsBeside(output)) {
+    const [, n, of] = /^\.([1-9]\d{0,5})-of-([1-9]\d{0,5})$/.exec(ending) ?? [];
     if (n !== undefined) found.set(Number(of), (found.get(Number(of)) ?? new Set()).add(Number(n)));
   }
   return found;
@@ -146,7 +137,7 @@ async function piecesOf(output: string): Promise<string[]> {
       `wait for them, or run them again, for example with --shard ${missing[0]}/${of}`,
     );
   }
-  return all.map((n) => join(dirname(output), basename(piecePath(output, [n, of]))));
+  return all.map((n) => placeOfPiece(output, [n, of]));
 }
 
 /** Refuses pieces that are of different works, or not in their places. */
@@ -193,14 +184,14 @@ async function copy(
   const component = componentOf(element);
   const bytes = bytesFrom(piece, piece.begin);
   const buffer = new Uint8Array(Math.min(partBytes, bytes));
-  let file: FileHandle | undefined;
+  let file: OpenPiece | undefined;
   try {
-    file = await openToRead(path);
+    file = await openPieceFile(path);
     for (const [part, sum] of sums.entries()) {
       signal.throwIfAborted();
       const begin = part * partBytes;
       const length = Math.min(partBytes, bytes - begin);
-      const { bytesRead } = await file.read(buffer, 0, length, begin);
+      const bytesRead = await file.read(buffer.subarray(0, length), begin);
       const checksum = new Checksum();
       checksum.update(buffer.subarray(0, bytesRead));
       if (checksum.value !== sum) {

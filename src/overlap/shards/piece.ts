@@ -5,16 +5,12 @@
 // what it was computed, so that two results for one piece are the same file. What is read here may be anything.
 
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
 import { problem, unreadable } from '../../diagnostics/problem.ts';
-import { openToRead } from '../../files/sum-of-file.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import { type ElementType, isElementType } from '../../kernel/types.ts';
 import type { Facts } from '../journal/text.ts';
 import { type InputStamps, isInputStamps } from './input-stamps.ts';
-
-/** Which piece: the n-th of so many, counted from 1. */
-export type Shard = readonly [n: number, of: number];
+import { type OpenPiece, openPieceFile, type Shard } from './piece-files.ts';
 
 /** What a piece says of itself. */
 export interface Piece {
@@ -37,11 +33,6 @@ export interface Piece {
   readonly sums: readonly string[];
   /** The files that it was computed from, by the names of facts. None where inputs are known by their content. */
   readonly inputs: InputStamps;
-}
-
-/** Where a piece of an output is. */
-export function piecePath(output: string, [n, of]: Shard): string {
-  return `${output}.${n}-of-${of}`;
 }
 
 /** The last bytes of a piece say how long the text before them is. */
@@ -72,13 +63,16 @@ function checkOf(text: string): string {
 
 /** Reads what a piece says of itself. Throws WS5003 where it is none, or damaged. */
 export async function readPiece(path: string): Promise<Piece> {
-  let file: FileHandle | undefined;
+  let file: OpenPiece | undefined;
   let piece: Piece | undefined;
   try {
-    file = await openToRead(path);
-    const { size } = await file.stat();
-    const bytes = (at: number, length: number) =>
-      file!.read(Buffer.alloc(length), 0, length, at).then(({ buffer }) => buffer.toString());
+    file = await openPieceFile(path);
+    const { size } = file;
+    const bytes = async (at: number, length: number) => {
+      const read = Buffer.alloc(length);
+      await file!.read(read, at);
+      return read.toString();
+    };
     const [, digits] =
       size < footerBytes ? [] : (footer.exec(await bytes(size - footerBytes, footerBytes)) ?? []);
     const length = Number(digits);

@@ -15,7 +15,7 @@ import { runWhole } from '../whole-run.ts';
 import { skipTo } from './cut-run.ts';
 import { differingVersion, type InputStamps, stampsOf, urlStamps, versionsOf } from './input-stamps.ts';
 import { readPieces } from './merge.ts';
-import type { Shard } from './piece.ts';
+import type { Shard } from './piece-files.ts';
 import { openPiece } from './sink.ts';
 
 /** Where the pieces of an accumulator lie. */

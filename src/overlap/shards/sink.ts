@@ -6,7 +6,8 @@ import { problem, unreadable } from '../../diagnostics/problem.ts';
 import { PartSums, partBytes } from '../../files/part-sums.ts';
 import { type FileSinkOptions, openFileSink } from '../sinks/file.ts';
 import type { Sink } from '../sinks/sink.ts';
-import { inputsText, type Piece, pieceEnding, piecePath } from './piece.ts';
+import { inputsText, type Piece, pieceEnding } from './piece.ts';
+import { piecePath } from './piece-files.ts';
 
 /** Opens the file of a piece of an output. */
 export function openPiece(
@@ -30,14 +31,18 @@ export function openPiece(
     overwrite: false,
     parts,
     isThere: () => {
-      if (endsWith(path, ending)) return;
-      throw problem(
-        'WS5015',
-        `${path} is there already, and is another result than this run's`,
-        'run it once more to see which is right, remove the other, and run its shard again',
-      );
+      if (!endsWith(path, ending)) throw isAnotherResult(path);
     },
   });
+}
+
+/** The error of a piece that is there, and not what this run has computed. */
+export function isAnotherResult(path: string): Error {
+  return problem(
+    'WS5015',
+    `${path} is there already, and is another result than this run's`,
+    'run it once more to see which is right, remove the other, and run its shard again',
+  );
 }
 
 /** Whether a piece is the one with that ending, which has the checksums of all before it. */

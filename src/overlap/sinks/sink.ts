@@ -29,14 +29,18 @@ export interface Sink {
   readAt?(into: Uint8Array, position: number): Promise<void>;
   /** Everything was written; `shape` is that of the whole. Nothing has its final name yet. */
   finish(shape: readonly number[]): Promise<void>;
+  /** Gives what was finished its final name where that takes a request, before any other has its own. Default: `publish` does. */
+  complete?(): Promise<void>;
   /** Gives what was finished its final name. At once, so that several outputs appear together. */
   publish(): void;
   /** Removes what was written, unless the next run is to go on from it. Never throws; after `publish()` it does nothing. */
   abandon(): Promise<void>;
   /** How far it is, for a run that goes on from there. Likewise. */
   mark?(): SinkMark;
-  /** What was written is on the disk when it resolves, whatever becomes of the machine. Only files can do that. */
+  /** What was written is on the disk when it resolves, whatever becomes of the machine. Only files and objects can do that. */
   sync?(): Promise<void>;
+  /** Removes what was left to the next run, which would find nothing to go on from. Never throws. Absent where that is a file. */
+  discard?(): Promise<void>;
   /** So is its final name when this has returned. Likewise. */
   syncName?(): void;
 }
