@@ -27,6 +27,7 @@ import { mutations as reductions } from './reductions.ts';
 import { mutations as roles } from './roles.ts';
 import { mutations as runtime } from './runtime.ts';
 import { mutations as runtimeCpu } from './runtime-cpu.ts';
+import { mutations as s3 } from './s3.ts';
 import { mutations as shapes } from './shapes.ts';
 import { mutations as shuffles } from './shuffles.ts';
 import { mutations as stencils } from './stencils.ts';
@@ -68,5 +69,6 @@ export const mutations: readonly Mutation[] = [
   ...reductions,
   ...queue,
   ...urls,
+  ...s3,
   ...outside,
 ];

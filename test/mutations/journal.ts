@@ -96,8 +96,8 @@ export const mutations = [
       },
       {
         name: 'only the first output is locked',
-        from: 'const release = await lockAll([...new Set([base, ...finals])]);',
-        to: 'const release = await lockAll(([...new Set([base, ...finals])]).slice(0, 1));',
+        from: 'const release = await lockAll([...new Set([base, ...files])]);',
+        to: 'const release = await lockAll(([...new Set([base, ...files])]).slice(0, 1));',
         why: 'two runs that share a second output write into each other',
         tests: ['test/overlap/journal.test.ts', 'test/overlap/resume.test.ts', 'test/overlap/lock.test.ts'],
       },

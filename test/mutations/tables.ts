@@ -25,6 +25,12 @@ export const mutations = [
         to: 'return cause === null;',
         why: 'a connection that is lost once ends a run of hours',
       },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/ranged-bytes.ts',
+    ['test/overlap/urls.test.ts'],
+    [
       {
         name: 'the part of a read that is not here begins where the read does',
         from: 'const from = begin + here.length;',

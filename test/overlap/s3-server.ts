@@ -20,8 +20,13 @@ export interface Asked {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** What happens in place of an answer: a refusal, an answer that breaks off, or none, before or after it was done. */
-export type Fault = { readonly status: number; readonly code: string } | 'cut' | 'drop' | 'drop after';
+/** What happens in place of an answer: a refusal, one that breaks off, or none, before or after it was done, or for ever. */
+export type Fault =
+  | { readonly status: number; readonly code: string }
+  | 'cut'
+  | 'drop'
+  | 'drop after'
+  | 'hang';
 
 interface Upload {
   readonly key: string;
@@ -77,7 +82,13 @@ export function useStore(): Store {
   };
 
   /** The answer to a request: its body, its number, its headers. */
-  const answerTo = (what: string, key: string, query: URLSearchParams, asked: IncomingMessage, body: Buffer) => {
+  const answerTo = (
+    what: string,
+    key: string,
+    query: URLSearchParams,
+    asked: IncomingMessage,
+    body: Buffer,
+  ) => {
     const { headers } = asked;
     const answer = { status: 200, headers: {} as Record<string, string>, body: Buffer.alloc(0) as Buffer };
     const xml = (text: string) => {
@@ -141,10 +152,12 @@ export function useStore(): Store {
         // A page has two, so that there are pages.
         const from = Number(query.get('part-number-marker') ?? 0);
         const all = [...upload().parts].sort(([a], [b]) => a - b).filter(([number]) => number > from);
-        const parts = all.slice(0, 2).map(
-          ([number, { bytes, tag }]) =>
-            `<Part><PartNumber>${number}</PartNumber><ETag>${tag}</ETag><Size>${bytes.length}</Size></Part>`,
-        );
+        const parts = all
+          .slice(0, 2)
+          .map(
+            ([number, { bytes, tag }]) =>
+              `<Part><PartNumber>${number}</PartNumber><ETag>${tag}</ETag><Size>${bytes.length}</Size></Part>`,
+          );
         const next = all.length > 2 ? `<NextPartNumberMarker>${all[1]![0]}</NextPartNumberMarker>` : '';
         xml(
           `<ListPartsResult>${next}<IsTruncated>${all.length > 2}</IsTruncated>${parts.join('')}</ListPartsResult>`,
@@ -186,7 +199,9 @@ export function useStore(): Store {
         const page = keys.slice(from, from + 2).map((one) => `<Contents><Key>${one}</Key></Contents>`);
         const isCut = from + 2 < keys.length;
         const next = isCut ? `<NextContinuationToken>${from + 2}</NextContinuationToken>` : '';
-        xml(`<ListBucketResult><IsTruncated>${isCut}</IsTruncated>${next}${page.join('')}</ListBucketResult>`);
+        xml(
+          `<ListBucketResult><IsTruncated>${isCut}</IsTruncated>${next}${page.join('')}</ListBucketResult>`,
+        );
       }
     }
     return answer;
@@ -209,6 +224,7 @@ export function useStore(): Store {
         .writeHead(status, { 'content-type': 'application/xml' })
         // S3 repeats in some refusals what was signed with.
         .end(`<Error><Code>${code}</Code><Message>of ${keyId} ${secret}</Message></Error>`);
+    if (fault === 'hang') return;
     if (fault === 'drop') return void request.socket.destroy();
     if (typeof fault === 'object') return void refuse(fault.status, fault.code);
     try {
@@ -229,7 +245,9 @@ export function useStore(): Store {
   };
 
   beforeAll(async () => {
-    server = createServer((request, response) => void handle(request, response).catch(() => response.destroy()));
+    server = createServer(
+      (request, response) => void handle(request, response).catch(() => response.destroy()),
+    );
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });

@@ -21,8 +21,8 @@ afterAll(() => device.close());
 
 const numbers = (length: number) => Float32Array.from({ length }, (_, i) => (i * 7) % 1000);
 const npyOf = (data: Float32Array) => npyFile({ shape: [data.length], data });
-/** Three parts of an object, the last of them short. */
-const large = numbers(4_500_000);
+/** Two parts of an object, the last of them short. */
+const large = numbers(3_000_000);
 const largeBytes = Buffer.from(large.buffer);
 const copy = copyOf('f32');
 const runCopy = (options: RunOptions) => run(copy, { device, chunk: 300_000, ...options });
@@ -86,7 +86,7 @@ describe('an object that is read', () => {
     const input = store.put('x.f32', largeBytes);
     for (const fault of [{ status: 503, code: 'SlowDown' }, 'drop', 'cut'] as const) {
       store.asked = [];
-      store.fault = ({ number }) => (number % 3 === 0 ? fault : undefined);
+      store.fault = ({ number }) => (number % 5 === 0 ? fault : undefined);
       const { outputs } = await runCopy({ input });
       expect(Buffer.compare(Buffer.from(outputs.y!.buffer), largeBytes)).toBe(0);
     }
@@ -111,8 +111,10 @@ describe('an object that is read', () => {
     await expectFailure(runCopy({ input: 's3://data/none.f32' }), 'WS5003', /no such object$/);
     await expectFailure(runCopy({ input: 's3://nowhere/x.f32' }), 'WS5003', /no such bucket$/);
     const named = 's3://key:hidden@data/x.f32';
-    const error = await expectFailure(runCopy({ input: named }), 'WS5003', /^s3:\/\/data\/x\.f32/).catch(
-      (cause: unknown) => cause,
+    const error = await expectFailure(
+      runCopy({ input: named }),
+      'WS6001',
+      /^s3:\/\/data\/x\.f32 names no object$/,
     );
     expect(String(error)).not.toMatch('hidden');
     await expectFailure(runCopy({ input: 's3://data' }), 'WS6001', /^s3:\/\/data names no object$/);
@@ -120,7 +122,11 @@ describe('an object that is read', () => {
     store.asked = [];
     await expectFailure(runCopy({ input }), 'WS5020', /what the store gives breaks off each time$/);
     process.env.AWS_ENDPOINT_URL_S3 = 'http://127.0.0.1:9';
-    const away = await expectFailure(runCopy({ input }), 'WS5020', /the store does not answer \(ECONNREFUSED\)$/);
+    const away = await expectFailure(
+      runCopy({ input }),
+      'WS5020',
+      /the store does not answer \(ECONNREFUSED\)$/,
+    );
     expect(away.hint).toMatch('AWS_ENDPOINT_URL_S3');
   });
 });
@@ -129,8 +135,8 @@ describe('an object that is written', () => {
   test('has the bytes that a file has, in every format, from parts of 5 MiB at least', async () => {
     const directory = temporaryDirectory();
     const input = store.put('x.f32', largeBytes);
-    for (const name of ['y.npy', 'y.f32', 'y.ndjson', 'y.parquet', 'y.npz', 'y.arrow', 'y.npy.gz']) {
-      const rows = name === 'y.ndjson' ? 100_000 : large.length;
+    for (const name of ['y.npy', 'y.f32', 'y.npz', 'y.ndjson', 'y.parquet', 'y.arrow', 'y.npy.gz']) {
+      const rows = /npy$|f32$|npz$/.test(name) ? large.length : 50_000;
       const file = join(directory, name);
       await runCopy({ input, output: file, rows });
       const before = { bytes: Buffer.from('the one before'), tag: '"0"' };
@@ -160,7 +166,7 @@ describe('an object that is written', () => {
       await runCopy({ input: stream(), output: 's3://data/y.npy' });
       expect(Buffer.compare(store.get('s3://data/y.npy')!, npyOf(data))).toBe(0);
       const parts = store.asked.filter(({ what }) => what === 'UploadPart');
-      expect(parts.length).toBe(data === large ? 3 : 1);
+      expect(parts.length).toBe(data === large ? 2 : 1);
     }
   });
 
@@ -203,7 +209,11 @@ describe('an object that is written', () => {
           isReached = true;
           return fault;
         };
-        const error = await runCopy({ input, output, chunk: 1_000_000 }).then(
+        const error = await runCopy({
+          input: typeof fault === 'object' ? input : large,
+          output,
+          chunk: 1_500_000,
+        }).then(
           () => undefined,
           (cause: unknown) => cause as { code: string },
         );
@@ -241,13 +251,11 @@ describe('an object that is written', () => {
 
   test('is refused where it cannot be, before anything is uploaded', async () => {
     const refused = (options: Partial<RunOptions>, message: RegExp) =>
-      expectFailure(
-        runCopy({ input: large, output: 's3://data/y.npy', ...options }),
-        'WS5006',
-        message,
-        /./,
-      );
-    await refused({ checksum: true }, /^checksums lie in files beside outputs, and s3:\/\/data\/y\.npy is no/);
+      expectFailure(runCopy({ input: large, output: 's3://data/y.npy', ...options }), 'WS5006', message, /./);
+    await refused(
+      { checksum: true },
+      /^checksums lie in files beside outputs, and s3:\/\/data\/y\.npy is no/,
+    );
     await refused({ output: 's3://nowhere/y.npy' }, /no such bucket$/);
     expectNothing('y');
   });
@@ -273,10 +281,12 @@ describe('an object that is gone on with', () => {
       const expected = store.get(output)!;
       store.objects.delete(name);
       const resume = journal();
-      await stopped({ input, output, resume }, 11);
+      await stopped({ input, output, resume }, 8);
       expect(store.get(output)).toBe(undefined);
       const [id, upload] = [...store.uploads][0]!;
-      expect(upload.parts.size).toBeGreaterThan(0);
+      const before = upload.parts.size;
+      // Parquet packs these numbers into less than a part.
+      if (name === 'y.npy') expect(before).toBe(1);
       const kept = namesIn(join(resume, '..')).map((one) => readFileSync(join(resume, '..', one)));
       for (const bytes of kept) {
         expect(bytes.includes(secret)).toBe(false);
@@ -288,7 +298,7 @@ describe('an object that is gone on with', () => {
       expect(report.resumed!.rows).toBeGreaterThan(0);
       expect(Buffer.compare(store.get(output)!, expected)).toBe(0);
       const again = store.asked.filter(({ what }) => what === 'UploadPart').length;
-      expect(again + upload.parts.size).toBeLessThanOrEqual(Math.ceil(expected.length / 2 ** 23));
+      expect(again + before).toBeLessThanOrEqual(Math.ceil(expected.length / 2 ** 23));
       expect(store.uploads.size).toBe(0);
       expect(namesIn(join(resume, '..'))).toEqual([]);
     }
@@ -307,14 +317,16 @@ describe('an object that is gone on with', () => {
     ]) {
       const resume = journal();
       const input = store.put('x.f32', largeBytes);
-      await stopped({ input, output, resume }, 11);
+      await stopped({ input, output, resume }, 8);
       lose();
       warned.length = 0;
       const { report } = await runCopy({ input, output, resume });
       expect(report.resumed!.rows).toBe(0);
       expect(Buffer.compare(store.get(output)!, npyOf(large))).toBe(0);
       await new Promise(setImmediate);
-      expect(warned.join()).toMatch(/^the upload of s3:\/\/data\/y\.npy that the journal knows is not there any/);
+      expect(warned.join()).toMatch(
+        /^the upload of s3:\/\/data\/y\.npy that the journal knows is not there any/,
+      );
       expect(store.uploads.size).toBe(0);
       store.objects.clear();
     }
@@ -335,32 +347,45 @@ describe('an object that is gone on with', () => {
     const index = JSON.stringify(new URL('../../dist/index.js', import.meta.url).href);
     writeFileSync(
       module,
-      `import { map } from ${index};\nexport const copy = map({ x: 'f32' }, ({ x }) => x);\n`,
+      `import { map } from ${index};\nexport const copy = map({ y: 'f32', x: 'f32' }, ({ x }) => x);\n`,
     );
     const input = store.put('x.f32', largeBytes);
     const main = new URL('../../dist/cli/main.js', import.meta.url).pathname;
     const start = () => {
       const args = [main, 'run', module, input, 's3://data/out/y.npy', '--resume', '--chunk', '1M'];
-      return spawn(process.execPath, args, { cwd: directory, env: process.env, stdio: 'ignore' });
+      return spawn(process.execPath, args, {
+        cwd: directory,
+        env: process.env,
+        stdio: ['ignore', 'ignore', 2],
+      });
     };
     const ended = (child: ReturnType<typeof start>) =>
       new Promise<number | null>((resolve) => child.once('exit', resolve));
-    // The last part waits for its answer until the journal knows of the first ones.
+    // What it reads ends behind the first part, until the journal knows of that.
     const child = start();
     const over = ended(child);
     let isKilled = false;
     const watch = setInterval(() => {
-      const state = join(directory, '.y.npy.state-1');
-      if (isKilled || !existsSync(state)) return;
+      const tag = [...store.uploads.values()][0]?.parts.get(1)?.tag.slice(1, -1);
+      const journal = join(directory, '.y.npy.journal');
+      if (isKilled || tag === undefined || !existsSync(journal)) return;
+      const lines = readFileSync(journal, 'utf8').split('\n').length - 2;
+      const state = join(directory, `.y.npy.state-${lines % 2}`);
+      if (lines < 1 || !existsSync(state) || !readFileSync(state).includes(tag)) return;
       isKilled = true;
       child.kill('SIGKILL');
     }, 5);
-    store.fault = ({ what, number }) => (what === 'Get' && number > 40 && !isKilled ? 'drop' : undefined);
+    let read = 0;
+    store.fault = ({ what }) => (what === 'Get' && ++read > 11 ? 'hang' : undefined);
     await over;
     clearInterval(watch);
+    expect(isKilled).toBe(true);
     expect(store.get('s3://data/out/y.npy')).toBe(undefined);
+    expect([...store.uploads.values()].map(({ parts }) => parts.size)).toEqual([1]);
     store.fault = () => undefined;
+    store.asked = [];
     expect(await ended(start())).toBe(0);
+    expect(store.asked.filter(({ what }) => what === 'UploadPart').length).toBe(1);
     expect(Buffer.compare(store.get('s3://data/out/y.npy')!, npyOf(large))).toBe(0);
     expect(readdirSync(directory)).toEqual(['copy.mjs']);
   });
@@ -374,15 +399,19 @@ describe('pieces that are objects', () => {
     expect([...store.objects.keys()].sort()).toEqual([
       ...['out/y.npy.1-of-3', 'out/y.npy.2-of-3', 'out/y.npy.3-of-3', 'x.f32'],
     ]);
-    expect(store.asked.filter(({ what }) => what === 'Complete').map(({ headers }) => headers['if-none-match'])).toEqual(
-      ['*', '*', '*'],
-    );
+    expect(
+      store.asked.filter(({ what }) => what === 'Complete').map(({ headers }) => headers['if-none-match']),
+    ).toEqual(['*', '*', '*']);
     // The same again is the same; another is refused.
     await runCopy({ input, output, shard: [2, 3] });
     expect(store.uploads.size).toBe(0);
     const second = store.objects.get('out/y.npy.2-of-3')!;
     store.put('out/y.npy.2-of-3', Buffer.concat([second.bytes.subarray(0, -40), Buffer.alloc(40)]));
-    await expectFailure(runCopy({ input, output, shard: [2, 3] }), 'WS5015', /another result than this run's$/);
+    await expectFailure(
+      runCopy({ input, output, shard: [2, 3] }),
+      'WS5015',
+      /another result than this run's$/,
+    );
     expect(store.uploads.size).toBe(0);
     expect((await runHere('merge', output)).code).toBe(3);
     store.objects.set('out/y.npy.2-of-3', second);

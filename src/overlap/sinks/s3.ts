@@ -166,6 +166,20 @@ class S3Sink implements Sink {
   }
 
   async finish(shape: readonly number[]): Promise<void> {
+    const { signal } = this.#options;
+    const onAbort = () => void this.#upload.halt();
+    signal?.addEventListener('abort', onAbort);
+    try {
+      signal?.throwIfAborted();
+      await this.#finish(shape);
+      // From here on it is completed, or another output has failed.
+      signal?.throwIfAborted();
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #finish(shape: readonly number[]): Promise<void> {
     const { encoding } = this.#options;
     await this.append((await encoding.end?.(shape)) ?? nothing);
     if (this.#filled > 0) await this.#seal();
