@@ -23,7 +23,7 @@ export function mergeCommand(context: CommandContext): Command {
   return newCommand('merge', context)
     .summary('put the pieces of an output together')
     .description(
-      'Puts together the pieces (y.npy.1-of-10, …) that runs with --shard have written beside an output. Exit code ' +
+      'Puts together the pieces (y.npy.1-of-10, …) that runs with --shard have written beside an output, a file or an object of S3. Exit code ' +
         '75 says that some are missing, 4 that they do not belong together or are damaged.',
     )
     .argument('<outputs...>', 'the outputs, as they were named for the runs')

@@ -51,7 +51,7 @@ export function runCommand(context: CommandContext): Command {
     .description(
       'Streams data of any size through a job: read, copy in, compute, copy out and write overlap. ' +
         'Files are .npy, .npz, .parquet, .arrow, .csv, .ndjson, .wav, .png, .tif or raw (.raw, .bin, .f32, …, or with --raw), ' +
-        'also compressed by gzip (.npy.gz) or zstd; `-` is standard input or output. An output appears whole or not at all. A job without an output prints its value.',
+        'also compressed by gzip (.npy.gz) or zstd; `-` is standard input or output; inputs may be URLs (https://host/x.npy), inputs and outputs objects of S3 (s3://bucket/key). An output appears whole or not at all. A job without an output prints its value.',
     )
     .usage('<module> <input...> [output] [options]')
     .argument('[module]', 'the TypeScript or JavaScript file that exports the job')
@@ -156,6 +156,7 @@ export function runCommand(context: CommandContext): Command {
         'warpstage run affine.ts x.npy y.npy --device cuda:0,cuda:1',
         "warpstage run affine.ts 'parts/*.npy' y.npy",
         'warpstage run affine.ts x.npy y.npy --queue nats://queue:4222',
+        'warpstage run affine.ts s3://data/x.npy s3://data/y.npy --resume',
         'cat x.raw | warpstage run affine.ts - - > y.raw',
         'warpstage run affine.ts --help',
       ]),

@@ -95,7 +95,7 @@ export class S3Object {
   /** Throws WS6001 where the client is not installed, or the name is none. */
   static async named(url: string): Promise<S3Object> {
     const name = shownUrl(url);
-    const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9._-]+)\/(.+)$/is.exec(url) ?? [];
+    const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9._-]*)\/(.+)$/is.exec(url) ?? [];
     if (bucket === undefined) {
       throw problem(
         'WS6001',

@@ -43,7 +43,7 @@ export interface InputStream {
 }
 
 /**
- * Where the data of one input comes from. A string is a path, a URL (`'https://host/x.npy'`), `'-'` standard input, or a pattern (`'parts/*.npy'`): all
+ * Where the data of one input comes from. A string is a path, a URL (`'https://host/x.npy'`, `'s3://bucket/key'`), `'-'` standard input, or a pattern (`'parts/*.npy'`): all
  * files that fit it follow one another, part 2 before part 10, as those of a list do. A `Buffer` is bytes of the kernel's type. A page-locked array of the kernel's type is copied to the device from where it
  * lies, without being read. A stream is Node's, the web's (`response.body`), or any program's that gives pieces.
  */
@@ -59,7 +59,7 @@ export type InputData =
 
 /** A file with what its name does not say. */
 export interface OutputFile {
-  /** A path; `'-'` is standard output. */
+  /** A path, or an object (`'s3://bucket/key'`); `'-'` is standard output. */
   readonly file: string;
   /**
    * Default: by the name's ending; a pipe or device without one is written raw. Other names are refused (WS5012).
@@ -73,7 +73,7 @@ export interface OutputFile {
 }
 
 /**
- * Where one output goes. A string is a path, `'-'` standard output; a typed array is filled. A page-locked
+ * Where one output goes. A string is a path, an object of S3 (`'s3://bucket/key'`), `'-'` standard output; a typed array is filled. A page-locked
  * array is filled by the device, without being written. A `WritableStream` of the web receives the elements as bytes,
  * a piece for each chunk; it is closed at the end, and aborted where the run fails.
  */

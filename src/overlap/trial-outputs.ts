@@ -1,12 +1,13 @@
 // Where the trials of a plan write: beside the real outputs, so that it takes as long, under names of their
 // own; over a file where the real ones replace one. What is not to be a regular file is collected in memory,
-// since a trial may not write there. Nothing is left of a trial.
+// since a trial may not write there; so is what goes to an object. Nothing is left of a trial.
 
 import { access, constants, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { unwritable } from '../diagnostics/problem.ts';
 import { folderOfProcess } from '../files/leftovers.ts';
 import { placeOf } from '../files/place.ts';
+import { isObject } from '../formats/url.ts';
 import type { OutputData, OutputFile } from './options.ts';
 import { isTaken, saidRate } from './output-data.ts';
 import { outputFile } from './outputs.ts';
@@ -27,7 +28,8 @@ export async function withTrialOutputs<T>(
     for (const [name, data] of destinations) {
       if (isTaken(data)) continue;
       const { file, format } = outputFile(data);
-      if (!owns.has(file)) owns.set(file, file === '-' ? null : await ownFile(file, folders));
+      if (!owns.has(file))
+        owns.set(file, file === '-' || isObject(file) ? null : await ownFile(file, folders));
       const own = owns.get(file)!;
       if (own !== null) {
         const rate = saidRate(data);

@@ -263,6 +263,8 @@ export function useStore(): Store {
     process.env.AWS_ACCESS_KEY_ID = keyId;
     process.env.AWS_SECRET_ACCESS_KEY = secret;
     process.env.AWS_REGION = 'eu-west-1';
+    // A refusal is final sooner.
+    process.env.AWS_MAX_ATTEMPTS = '2';
     process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
   });
   afterEach(() => {

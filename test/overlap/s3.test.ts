@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Device, open, type RunOptions, run } from 'warpstage';
-import { runHere } from '../cli/support.ts';
+import { outcomeOf, runHere } from '../cli/support.ts';
 import { copyOf } from '../formats/jobs.ts';
 import { keyId, secret, useStore } from './s3-server.ts';
 import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
@@ -24,6 +24,7 @@ const npyOf = (data: Float32Array) => npyFile({ shape: [data.length], data });
 /** Two parts of an object, the last of them short. */
 const large = numbers(3_000_000);
 const largeBytes = Buffer.from(large.buffer);
+const main = new URL('../../dist/cli/main.js', import.meta.url).pathname;
 const copy = copyOf('f32');
 const runCopy = (options: RunOptions) => run(copy, { device, chunk: 300_000, ...options });
 
@@ -128,6 +129,28 @@ describe('an object that is read', () => {
       /the store does not answer \(ECONNREFUSED\)$/,
     );
     expect(away.hint).toMatch('AWS_ENDPOINT_URL_S3');
+  });
+});
+
+describe('a command', () => {
+  test('has the exit code of what an object lacks, a store, or the package', async () => {
+    const folder = temporaryDirectory();
+    store.put('x.npy', npyOf(numbers(100)));
+    expect((await runHere('info', 's3://data/x.npy')).text).toMatch(/100/);
+    expect((await runHere('info', 's3://data/none.npy')).code).toBe(3);
+    store.fault = () => ({ status: 503, code: 'SlowDown' });
+    expect((await runHere('info', 's3://data/x.npy')).code).toBe(75);
+    const hooks = `export async function resolve(name, context, next) {
+      if (name.startsWith('@aws-sdk/')) throw new Error('not found');
+      return await next(name, context);
+    }`;
+    const encode = (text: string) => `data:text/javascript,${encodeURIComponent(text)}`;
+    const setUp = `import { register } from 'node:module'; register(${JSON.stringify(encode(hooks))});`;
+    const args = ['--import', encode(setUp), main, 'info', 's3://data/x.npy'];
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+    const outcome = await outcomeOf(child);
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toMatch('npm install @aws-sdk/client-s3');
   });
 });
 
@@ -350,7 +373,6 @@ describe('an object that is gone on with', () => {
       `import { map } from ${index};\nexport const copy = map({ y: 'f32', x: 'f32' }, ({ x }) => x);\n`,
     );
     const input = store.put('x.f32', largeBytes);
-    const main = new URL('../../dist/cli/main.js', import.meta.url).pathname;
     const start = () => {
       const args = [main, 'run', module, input, 's3://data/out/y.npy', '--resume', '--chunk', '1M'];
       return spawn(process.execPath, args, {
