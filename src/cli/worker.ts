@@ -123,8 +123,11 @@ async function prepare(deal: Deal, { folder, urls }: Reach, device: readonly Dev
     if (isUrl(file)) checkAllowed(file, urls);
     else await checkWithin(file, folder);
   }
-  for (const file of [deal.module, ...deal.outputs.map((output) => output.file)])
+  for (const file of [deal.module, ...deal.outputs.map((output) => output.file)]) {
+    // Below no folder, whatever files there are of such names.
+    if (isUrl(file)) checkAllowed(file, []);
     await checkWithin(file, folder);
+  }
   const [{ describeCut }, { run }] = await Promise.all([
     import('../overlap/shards/describe-cut.ts'),
     import('../overlap/run.ts'),

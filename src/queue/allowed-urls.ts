@@ -5,7 +5,7 @@
 // a secret is not dealt.
 
 import { problem } from '../diagnostics/problem.ts';
-import { isUrl, queryOf, shownUrl } from '../formats/url.ts';
+import { isObject, isUrl, queryOf, shownUrl } from '../formats/url.ts';
 
 /** Throws WS5005 for a URL that may hold a secret. */
 export function checkDealable(url: string): void {
@@ -36,6 +36,11 @@ export function isFolderOfUrls(name: string): boolean {
 
 /** Whether a URL is another one, or lies below it as a file in a folder. */
 function liesBelow(url: string, folder: string): boolean {
+  if (isObject(url)) {
+    // A key is a text to Amazon's store; another may follow `..` in it.
+    const isPlain = !/\/\.\.?(\/|$)/.test(url);
+    return isPlain && (url === folder || url.startsWith(folder.endsWith('/') ? folder : `${folder}/`));
+  }
   if (!URL.canParse(url)) return false;
   const [one, other] = [new URL(url), new URL(folder)];
   if (one.protocol !== other.protocol || one.host !== other.host) return false;

@@ -216,7 +216,7 @@ export const mutations = [
   ...mutationsOf('src/overlap/journal/former.ts', resumed, [
     {
       name: 'a line without its state counts',
-      from: 'if (state !== undefined) break;',
+      from: 'if (state !== undefined && (await isElsewhereToo(targets, state))) break;',
       to: 'if (state !== undefined || sum !== null) break;',
       why: 'a state that was damaged is left out, and the rows in it are missing',
     },

@@ -47,8 +47,8 @@ export const mutations = [
     },
     {
       name: 'files outside of the folder are taken',
-      from: 'for (const file of [deal.module, ...files]) await checkWithin(file, folder);',
-      to: 'await checkWithin(folder, folder);',
+      from: 'checkAllowed(file, []);\n    await checkWithin(file, folder);',
+      to: 'checkAllowed(file, []);\n    await checkWithin(folder, folder);',
       why: 'who may write to the server has a worker run any module of its machine',
     },
   ]),

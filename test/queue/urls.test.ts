@@ -41,6 +41,13 @@ describe('a worker reads', () => {
     ['https://host.evil/data/x.npy', 'https://host', false],
     ['https://host@evil/data/x.npy', 'https://host', false],
     ['https://[/x.npy', 'https://host', false],
+    ['s3://data/in/x.npy', 's3://data/in', true],
+    ['s3://data/in/x#y?z.npy', 's3://data/in/', true],
+    ['s3://data/inner/x.npy', 's3://data/in', false],
+    ['s3://data/other/#/in/x.npy', 's3://data/in', false],
+    ['s3://data/in/../other/x.npy', 's3://data/in', false],
+    ['s3://data/other/../in/x.npy', 's3://data/in', false],
+    ['s3://other/in/x.npy', 's3://data/in', false],
   ])('%s with --from %s: %s', (url, allowed, may) => {
     expect(allows(url, 'https://elsewhere/', allowed)).toBe(may);
     expect(allows(url)).toBe(false);
