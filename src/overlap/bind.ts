@@ -317,7 +317,8 @@ class Binder {
     shapes: readonly (readonly number[])[],
     shapeKnown: boolean,
   ): Promise<BoundOutput[]> {
-    const { destinations, outputs: open } = this.#request;
+    const { destinations, outputs: open, maxMemory } = this.#request;
+    const isLimited = maxMemory !== undefined;
     const bound: BoundOutput[] = [];
     const shared = sharedFiles(outputs.map(({ name }) => destinations.get(name)));
     for (const [position, output] of outputs.entries()) {
@@ -331,7 +332,7 @@ class Binder {
         );
       }
       const isShared = shared.has(pathOf(destinations.get(name)) ?? '-');
-      const about = { parameter: name, element, rate, shape, shapeKnown, isShared };
+      const about = { parameter: name, element, rate, shape, shapeKnown, isShared, isLimited };
       const sink = await open.open(destinations.get(name), about);
       bound.push({ ...output, sink });
     }

@@ -23,6 +23,8 @@ export interface OutputShape {
   readonly rate?: number | undefined;
   /** Whether other outputs go to the same file. */
   readonly isShared?: boolean;
+  /** Whether memory is scarce. Default: false. */
+  readonly isLimited?: boolean;
 }
 
 /** The destination of every output that has one, by name. `holdsAll`: whether a file holds several. */

@@ -242,13 +242,16 @@ export class OpenOutputs implements Outputs {
     const piece = this.#pieces?.get(parameter);
     if (piece !== undefined) {
       checkWhole(data, about);
-      return isObject(file) ? openObjectPiece(file, piece, this.#how) : openPiece(file, piece, this.#how);
+      return isObject(file)
+        ? openObjectPiece(file, piece, { ...this.#how, ...about })
+        : openPiece(file, piece, this.#how);
     }
     if (about.isShared) return this.#part(file, format, about);
     const encoding = encodingOf(file, format, about);
     if (isObject(file)) {
       const kept = this.#journal?.partialOf(file);
-      const { overwrite, signal, isLimited = false } = this.#how;
+      const { overwrite, signal } = this.#how;
+      const { isLimited = false } = about;
       const bytes = bytesOfWhole(encoding, about);
       return openS3Sink(file, { encoding, shape, shapeKnown, bytes, overwrite, signal, isLimited, kept });
     }

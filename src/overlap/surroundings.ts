@@ -68,8 +68,6 @@ export interface HowWritten {
   readonly fsync: boolean;
   readonly overwrite: boolean;
   readonly checksum?: boolean;
-  /** Whether memory is scarce. Default: false. */
-  readonly isLimited?: boolean;
   readonly signal: AbortSignal | undefined;
 }
 

@@ -114,7 +114,6 @@ class WholeRun {
         fsync: options.fsync ?? false,
         overwrite: options.overwrite ?? true,
         checksum: options.checksum ?? false,
-        isLimited: options.maxMemory !== undefined,
         signal: this.#stop.signal,
       },
       copy,

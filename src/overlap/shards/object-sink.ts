@@ -4,6 +4,7 @@
 import { PartSums, partBytes } from '../../files/part-sums.ts';
 import { refusedObject, type S3Object } from '../../formats/s3-client.ts';
 import type { TypedArray } from '../job.ts';
+import type { OutputShape } from '../output-data.ts';
 import { lastBytes, openS3Sink } from '../sinks/s3.ts';
 import { bytesOf, type Sink } from '../sinks/sink.ts';
 import type { HowWritten, PieceOf } from '../surroundings.ts';
@@ -15,7 +16,7 @@ import { isAnotherResult } from './sink.ts';
 export function openObjectPiece(
   output: string,
   piece: PieceOf,
-  { signal, isLimited = false }: Pick<HowWritten, 'signal' | 'isLimited'>,
+  { signal, isLimited = false }: Pick<HowWritten, 'signal'> & Pick<OutputShape, 'isLimited'>,
 ): Promise<Sink> {
   const path = piecePath(output, piece.shard);
   const parts = new PartSums();
