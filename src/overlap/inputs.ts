@@ -28,6 +28,7 @@ export class OpenInputs implements Inputs {
   readonly #copy: CopyBytes;
   readonly #versions: UrlVersions;
   readonly #patience: number | undefined;
+  #closed = false;
 
   /**
    * `copy`: how the elements of typed arrays are taken; `patience`: how long is decoded before there is a thread, in ms;
@@ -45,12 +46,26 @@ export class OpenInputs implements Inputs {
       return files.length === 1 ? this.#file(files[0]!, wanted) : this.#files(files, wanted);
     }
     const { source, close } = openGiven(given as Parameters<typeof openGiven>[0], wanted, this.#copy);
-    if (close !== undefined) this.#opened.push({ close });
+    if (close !== undefined) this.#hold({ close });
     return source;
   }
 
+  /** Ends what waits for data. What is being opened meanwhile ends as soon as it could wait. */
   async close(): Promise<void> {
+    this.#closed = true;
     await Promise.allSettled(this.#opened.map((one) => one.close()));
+  }
+
+  /** Closes something with all others, the last one first; at once, where these were closed. */
+  #hold(one: { close(): Promise<void> }): void {
+    this.#opened.unshift(one);
+    if (this.#closed) void one.close().catch(() => {});
+  }
+
+  /** Closes something by itself. */
+  async #letGo(one: { close(): Promise<void> }): Promise<void> {
+    await one.close().catch(() => {});
+    this.#opened.splice(this.#opened.indexOf(one), 1);
   }
 
   /** An array of a file. A long one that is decoded has a thread of its own, beside everything else. */
@@ -64,14 +79,15 @@ export class OpenInputs implements Inputs {
     const task = { format: format.name, path: file, dtype: request.dtype, wanted };
     const threaded = inThread(source, task, format.module, this.#patience);
     if (threaded === undefined) return source;
-    this.#opened.push(threaded);
+    this.#hold(threaded);
     return threaded;
   }
 
   /** Files one behind the other. Each is opened with what belongs to it when its turn comes, and closed with that. */
   async #files(files: readonly InputFile[], wanted: Wanted): Promise<Source> {
     const versions = this.#versions.needed;
-    const source = new ListSource(await lookAtAll(files, wanted, versions), async (position) => {
+    const listed = await lookAtAll(files, (file) => this.#lookAt(file, wanted, versions));
+    const source = new ListSource(listed, async (position) => {
       const inputs = new OpenInputs(this.#copy, undefined, versions);
       const close = () => inputs.close();
       try {
@@ -81,16 +97,35 @@ export class OpenInputs implements Inputs {
         throw error;
       }
     });
-    this.#opened.push(source);
+    this.#hold(source);
     return source;
+  }
+
+  /** What is in a file of a list. */
+  async #lookAt(request: InputFile, wanted: Wanted, versions: UrlVersions): Promise<ListedFile> {
+    const held: { close(): Promise<void> }[] = [];
+    const hold = (one: { close(): Promise<void> }) => {
+      held.unshift(one);
+      this.#hold(one);
+    };
+    try {
+      const about = await stat(request.file).catch(() => undefined);
+      if (!isTwice(request.file, about)) throw notListed(request.file);
+      const opened = await openFile(request, rawType(wanted), hold, versions);
+      const source: Source = await sourceOf(opened.file, opened.format, opened.contents, wanted);
+      const { dtype, shape, length, rate, decodingBytes = 0 } = source;
+      const file = isUrl(request.file) ? shownUrl(request.file) : request.file;
+      return { file, dtype, shape, length, rate, decodingBytes };
+    } finally {
+      for (const one of held) await this.#letGo(one);
+    }
   }
 
   /** A file, with what is in it. One with columns is opened once for all of them. */
   async #openedFile(request: InputFile, wanted: Wanted): Promise<OpenedFile> {
     const known = this.#tables.get(request.file);
     if (known !== undefined) return known;
-    const toClose = (one: { close(): Promise<void> }) => this.#opened.unshift(one);
-    const opened = await openFile(request, rawType(wanted), toClose, this.#versions);
+    const opened = await openFile(request, rawType(wanted), (one) => this.#hold(one), this.#versions);
     if (opened.format.columns) this.#tables.set(request.file, opened);
     return opened;
   }
@@ -102,34 +137,17 @@ const atOnce = 16;
 /** What is in the files of a list. Of several that cannot be read, the first is reported. */
 async function lookAtAll(
   files: readonly InputFile[],
-  wanted: Wanted,
-  versions: UrlVersions,
+  lookAt: (file: InputFile) => Promise<ListedFile>,
 ): Promise<ListedFile[]> {
   const listed: ListedFile[] = [];
   while (listed.length < files.length) {
     const some = files.slice(listed.length, listed.length + atOnce);
-    for (const one of await Promise.allSettled(some.map((file) => lookAt(file, wanted, versions)))) {
+    for (const one of await Promise.allSettled(some.map(lookAt))) {
       if (one.status === 'rejected') throw one.reason;
       listed.push(one.value);
     }
   }
   return listed;
-}
-
-/** What is in a file of a list. */
-async function lookAt(request: InputFile, wanted: Wanted, versions: UrlVersions): Promise<ListedFile> {
-  const toClose: { close(): Promise<void> }[] = [];
-  try {
-    const about = await stat(request.file).catch(() => undefined);
-    if (!isTwice(request.file, about)) throw notListed(request.file);
-    const opened = await openFile(request, rawType(wanted), (one) => toClose.unshift(one), versions);
-    const source: Source = await sourceOf(opened.file, opened.format, opened.contents, wanted);
-    const { dtype, shape, length, rate, decodingBytes = 0 } = source;
-    const file = isUrl(request.file) ? shownUrl(request.file) : request.file;
-    return { file, dtype, shape, length, rate, decodingBytes };
-  } finally {
-    await Promise.allSettled(toClose.map((one) => one.close()));
-  }
 }
 
 function notListed(file: string): Error {

@@ -121,6 +121,7 @@ class Loop {
       this.#writes.stop(signal.reason);
     };
     signal.addEventListener('abort', onStop);
+    if (signal.aborted) onStop();
     // The first chunks go to all devices in turn, not all to one.
     this.#atWork = this.#job.plan.depth;
     for (let position = 0; position < this.#atWork; ++position) {

@@ -25,7 +25,12 @@ export async function contentOfUrl(
   const onAbort = () => void close();
   signal.addEventListener('abort', onAbort);
   try {
-    const file = await openBytes(url, (one) => opened.push(one), versions);
+    signal.throwIfAborted();
+    const hold = (one: { close(): Promise<void> }) => {
+      opened.push(one);
+      if (signal.aborted) void one.close().catch(() => {});
+    };
+    const file = await openBytes(url, hold, versions);
     opened.push(file);
     const checksum = new Checksum();
     const buffer = new Uint8Array(Math.min(portion, file.size ?? portion));

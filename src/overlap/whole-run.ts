@@ -138,6 +138,9 @@ class WholeRun {
     const onAbort = () => this.#stop.abort(interrupted(signal!, Boolean(this.#options.resume)));
     signal?.addEventListener('abort', onAbort);
     try {
+      // While the devices were opened nobody listened.
+      if (signal?.aborted) onAbort();
+      this.#stop.signal.throwIfAborted();
       const paths = inputPaths(this.#data.values());
       const { checksum = false } = this.#options;
       const looking = { versions: this.#versions, signal: this.#stop.signal };
@@ -233,6 +236,8 @@ class WholeRun {
     };
     signal.addEventListener('abort', release);
     try {
+      // Before the listener was there, nobody was told.
+      signal.throwIfAborted();
       const binding = await bindJob(job, {
         job: job.name,
         data: this.#data,

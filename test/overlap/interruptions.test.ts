@@ -3,7 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { job, kernel, run } from 'warpstage';
+import { job, kernel, type RunOptions, run } from 'warpstage';
 import { lookUp, statistics } from './jobs.ts';
 import { expectFailure } from './support.ts';
 import { Untouched } from './untouched.ts';
@@ -126,6 +126,27 @@ describe('interruption', () => {
     keep();
     await expectFailure(attempt({ input: at('in'), signal: AbortSignal.timeout(50) }), 'WS5009', 'stopped');
     await expectFailure(attempt({ output: at('out'), signal: AbortSignal.timeout(50) }), 'WS5009', 'stopped');
+  });
+
+  test('at any moment before such a pipe is waited for', { timeout: 60_000 }, async () => {
+    execFileSync('mkfifo', [at('in'), at('out')]);
+    keep();
+    const filled = { file: at('in'), format: 'raw', dtype: 'f32' } as const;
+    const waiting: Partial<RunOptions>[] = [
+      { input: filled },
+      { output: at('out') },
+      { input: filled, device: 'cpu' },
+    ];
+    for (const options of waiting) {
+      for (let turns = 0; turns < 40; turns++) {
+        const controller = new AbortController();
+        const stopped = attempt({ ...options, signal: controller.signal });
+        stopped.catch(() => {});
+        for (let n = 0; n < turns; n++) await new Promise(setImmediate);
+        controller.abort();
+        await expectFailure(stopped, 'WS5009', 'stopped');
+      }
+    }
   });
 
   test('by a callback that throws', async () => {
