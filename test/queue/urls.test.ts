@@ -88,6 +88,18 @@ test.each([
   expect(() => checkDealable(url)).not.toThrowError(/geheim/);
 });
 
+test('an object is no output of workers', async () => {
+  const folder = temporaryDirectory();
+  writeFileSync(join(folder, 'x.npy'), npy(numbers(100)));
+  const files = [join(root, 'examples/fir.ts'), join(folder, 'x.npy'), 's3://bucket/y.npy'];
+  const { code, stderr } = await runHere('run', ...files, '--queue', 'nats://127.0.0.1:1');
+  expect(code).toBe(74);
+  expect(stderr).toContain('s3://bucket/y.npy is an object, and workers of a queue write files alone');
+  expect(stderr).toContain(
+    'hint: write to a file that all of them see, or compute each piece without a queue: --shard 1/10',
+  );
+});
+
 describe.runIf(hasServer)('with a server', () => {
   const host = useServer();
   let server: OwnServer;
