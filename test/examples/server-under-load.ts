@@ -1,7 +1,7 @@
 // The server of the examples in a process of its own, under load from autocannon: a warm-up, then the load.
 //
-// Fairness is the responses of the client that got most over those of the one that got fewest. Memory is looked at while nobody
-// asks for anything, after full collections: what is used of the heap and by buffers, and what is resident.
+// Memory is looked at while nobody asks for anything, after full collections: what is used of the heap and by buffers, and
+// what is resident.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,8 @@ import autocannon from 'autocannon';
 /** What was found. */
 export interface Load {
   readonly result: autocannon.Result;
-  readonly fairness: number;
+  /** How many whole responses the client got that got fewest. */
+  readonly fewest: number;
   readonly before: Memory;
   readonly after: Memory;
   /** For people. */
@@ -53,13 +54,13 @@ export async function underLoad(connections: number, seconds: number): Promise<L
     const after = await memory();
     // A client that got nothing is not in it.
     const all = counts.length === connections ? counts : [0, ...counts];
-    const fairness = Math.max(...all) / Math.min(...all);
+    const [fewest, most] = [Math.min(...all), Math.max(...all)];
     const inMiB = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
     const memories = ({ used, resident }: Memory) => `${inMiB(used)} used, ${inMiB(resident)} resident`;
     const text =
       `${connections} clients, ${seconds} s: ${result.requests.total} requests of 256 KiB, fastest to slowest client ` +
-      `${fairness.toFixed(2)}; idle after ${seconds / 4} s of warm-up ${memories(before)}; at the end ${memories(after)}`;
-    return { result, fairness, before, after, text };
+      `${(most / fewest).toFixed(2)}; idle after ${seconds / 4} s of warm-up ${memories(before)}; at the end ${memories(after)}`;
+    return { result, fewest, before, after, text };
   } finally {
     server.kill('SIGTERM');
     await once(server, 'exit');
