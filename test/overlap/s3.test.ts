@@ -274,7 +274,12 @@ describe('an object that is written', () => {
 
   test('is refused where it cannot be, before anything is uploaded', async () => {
     const refused = (options: Partial<RunOptions>, message: RegExp, hint: string | RegExp) =>
-      expectFailure(runCopy({ input: large, output: 's3://data/y.npy', ...options }), 'WS5006', message, hint);
+      expectFailure(
+        runCopy({ input: large, output: 's3://data/y.npy', ...options }),
+        'WS5006',
+        message,
+        hint,
+      );
     await refused(
       { checksum: true },
       /^checksums lie in files beside outputs, and s3:\/\/data\/y\.npy is no/,
