@@ -26,6 +26,7 @@ export const named = [
   'formats/ndjson',
   'formats/parquet',
   'formats/tiff',
+  'formats/zarr',
   ...programs,
 ];
 /** What a browser loads: its chunks hold nothing of Node. */

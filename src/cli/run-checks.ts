@@ -2,7 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import type { Conversion, Dtype } from '../formats/dtype.ts';
-import { formatOfFile, formatOfName } from '../formats/registry.ts';
+import { formatOfFile, formatOfFolder, formatOfName } from '../formats/registry.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import { type AssignedFiles, asGiven } from './assign-files.ts';
 import { usageError } from './failure.ts';
@@ -103,7 +103,7 @@ export async function checkFiles(
  */
 async function refuseLastOfInputs(inputs: number, outputs: readonly string[]): Promise<void> {
   for (const output of outputs) {
-    if (!(await isRegularFile(output))) continue;
+    if (!(await isRegularFile(output)) && formatOfFolder(output) === undefined) continue;
     throw usageError(
       `${output} is there already, and may be one more of the ${inputs} files of the input`,
       "put the pattern in quotes, so that the output stands for itself: warpstage run … 'parts/*.npy' y.npy",
@@ -123,7 +123,7 @@ export function refuseTableOptions(inputs: readonly string[], options: RunComman
   const mayBeTable = (file: string) => {
     const { format } = asGiven(file, options);
     const known = format === undefined ? formatOfName(file) : formatOfFile(format, file);
-    return known === undefined || known.columns === true;
+    return known === undefined || Boolean(known.columns);
   };
   if ((column === undefined && nulls === undefined) || inputs.some(mayBeTable)) return;
   const option = column === undefined ? `--nulls ${nulls}` : `--column ${column[0]}`;

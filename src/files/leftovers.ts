@@ -17,16 +17,25 @@ export function unfinishedName(final: string): string {
   return join(dirname(final), `.${basename(final)}.${place}-${process.pid}-${unique}.partial`);
 }
 
+/** A name likewise for a folder whose place another is about to take. */
+export function replacedName(final: string): string {
+  return unfinishedName(final).replace(/partial$/, 'replaced');
+}
+
 /** Removes what killed runs of this user left in a folder, of any output. What cannot be removed stays: never throws. */
 export async function removeLeftovers(folder: string): Promise<void> {
-  const names = await readdir(folder).catch(() => []);
+  const names: string[] = await readdir(folder).catch(() => []);
   for (const name of names) {
-    const [, where, pid] = /^\..+\.([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.partial$/.exec(name) ?? [];
+    const [, of, where, pid, kind] =
+      /^\.(.+)\.([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.(partial|replaced)$/.exec(name) ?? [];
     if (where !== place || isAlive(Number(pid))) continue;
+    // What was to be replaced is all that there is, where its process ended before anything took its place.
+    if (kind === 'replaced' && !names.includes(of!)) continue;
     const path = join(folder, name);
     const about = await lstat(path).catch(() => undefined);
-    if (about?.isFile() && about.uid === (process.geteuid?.() ?? about.uid)) {
-      await rm(path, { force: true }).catch(() => {});
+    const isOurs = about?.isFile() || about?.isDirectory();
+    if (isOurs && about!.uid === (process.geteuid?.() ?? about!.uid)) {
+      await rm(path, { recursive: true, force: true }).catch(() => {});
     }
   }
 }

@@ -1,4 +1,5 @@
-// Whether files stayed as they were: by their inode, size and times.
+// Whether files stayed as they were: by their inode, size and times. A folder is all its files together: their sizes added
+// up, and the latest of their times.
 //
 // What changes while it is read gives a mixture of what it was and what it is. The time of writing can be set back
 // (as by `cp -p`, or `touch -r`); the time of change of any kind cannot. But that one also moves when a file is linked
@@ -6,6 +7,7 @@
 
 import { stat } from 'node:fs/promises';
 import { problem } from '../diagnostics/problem.ts';
+import { lookInto } from './folder.ts';
 
 /** A regular file as it was at one moment. */
 export interface Stamp {
@@ -55,15 +57,16 @@ export class FileStamps {
   }
 }
 
-/** The stamp of a regular file; undefined for what is none, or is not there. */
+/** The stamp of a regular file or a folder; undefined for what is neither, or is not there. */
 export async function stampOf(path: string): Promise<Stamp | undefined> {
   const about = await stat(path, { bigint: true }).catch(() => undefined);
-  if (!about?.isFile()) return undefined;
+  const within = about?.isDirectory() ? await lookInto(path).catch(() => undefined) : undefined;
+  if (about === undefined || !(about.isFile() || within !== undefined)) return undefined;
   return {
     inode: `${about.dev}:${about.ino}`,
-    size: about.size,
-    written: about.mtimeNs,
-    changed: about.ctimeNs,
+    size: within === undefined ? about.size : BigInt(within.size),
+    written: within?.written ?? about.mtimeNs,
+    changed: within?.changed ?? about.ctimeNs,
     outside: [about.nlink, about.mode, about.uid, about.gid].join(' '),
   };
 }

@@ -1,9 +1,7 @@
-// The checksum of a file, or of a part of one: read from the disk as it is now, a portion at a time.
+// A file, or a part of one, read from the disk as it is now, a portion at a time.
 
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { unreadable } from '../diagnostics/problem.ts';
-import { Checksum } from './checksum.ts';
 
 /** Bytes that are read at once. */
 const portion = 1 << 20;
@@ -29,34 +27,4 @@ export async function readThrough(
 /** Opens a file to read it. What is no file, but a pipe that has no writer, is not waited for. */
 export function openToRead(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-}
-
-/** What a file is identified by, whatever its name and times. */
-export interface Content {
-  readonly bytes: number;
-  readonly sum: string;
-}
-
-/**
- * Reads a regular file from its beginning to its end; undefined for what is none.
- *
- * @throws WarpstageError WS5003, or what the signal says
- */
-export async function contentOf(path: string, signal: AbortSignal): Promise<Content | undefined> {
-  let file: FileHandle | undefined;
-  try {
-    file = await openToRead(path);
-    if (!(await file.stat()).isFile()) return undefined;
-    const checksum = new Checksum();
-    const bytes = await readThrough(file, 0, Number.POSITIVE_INFINITY, (part) => {
-      signal.throwIfAborted();
-      checksum.update(part);
-    });
-    return { bytes, sum: checksum.value };
-  } catch (cause) {
-    signal.throwIfAborted();
-    throw unreadable(path, cause);
-  } finally {
-    await file?.close().catch(() => {});
-  }
 }

@@ -36,6 +36,8 @@ export interface ByteReader {
 
 /** The bytes of something that was opened by its path. */
 export interface OpenBytes extends ByteReader {
+  /** The path of a folder, which has no bytes of its own. Absent where it is none. */
+  readonly folder?: string;
   /** The next bytes, which stay to be read: fewer than asked for only at the end. */
   peek(length: number): Promise<Uint8Array>;
   /** Fills `into` with the bytes from a position on, as far as there are any. Absent where they come in their order only. */
@@ -64,7 +66,7 @@ export async function openBytes(
   if (path === '-') return new StreamBytes('standard input', standardInput()).begin();
   try {
     const about = await stat(path);
-    if (about.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (about.isDirectory()) return new FolderBytes(path);
     if (about.isFIFO()) return new StreamBytes(path, openPipe(path)).begin();
     const file = await open(path);
     if (about.isFile()) return new FileBytes(path, file, about.size);
@@ -80,6 +82,28 @@ export async function openBytes(
  */
 function openPipe(path: string): PipePieces {
   return new PipePieces(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+}
+
+/** A folder, for formats of several files. */
+class FolderBytes implements OpenBytes {
+  readonly name: string;
+  readonly size = undefined;
+  readonly folder: string;
+
+  constructor(path: string) {
+    this.name = path;
+    this.folder = path;
+  }
+
+  async read(): Promise<number> {
+    return 0;
+  }
+
+  async peek(): Promise<Uint8Array> {
+    return new Uint8Array();
+  }
+
+  async close(): Promise<void> {}
 }
 
 /** Below this size a second request costs more than it brings. */

@@ -33,8 +33,13 @@ export interface Format {
   readonly name: string;
   /** How names of such files end, in lower case and with the dot: `['.npy']`. The longest ending counts. */
   readonly endings: readonly string[];
-  /** Whether a file holds arrays by name, so that one serves several inputs, each by its column. Default false. */
-  readonly columns?: boolean;
+  /**
+   * Whether a file holds arrays by name, so that one serves several inputs, each by its column; or what says so of a path.
+   * Default false.
+   */
+  readonly columns?: boolean | ((path: string) => boolean);
+  /** The name of a file that is in each folder of this format. Default: what is of this format is no folder, but a file. */
+  readonly mark?: string;
   /** Why a file cannot be read from its beginning to its end, for example `'its index is at its end'`; it is refused from a pipe then. */
   readonly seeks?: string;
   /**
@@ -167,6 +172,8 @@ export interface Encoding {
   readonly needsShape?: boolean;
   /** The bytes of elements, in their order. Default: as they lie in memory. */
   encode?(elements: TypedArray): Uint8Array | Promise<Uint8Array>;
+  /** How it is written where it is a folder of files: then nothing else of this counts but `begin`, which may refuse it. */
+  readonly folder?: FolderEncoding;
   /** Bytes behind the last element. Default: none. */
   end?(shape: readonly number[]): Uint8Array | Promise<Uint8Array>;
   /**
@@ -183,6 +190,20 @@ export interface Encoding {
   keep?(): () => Uint8Array;
   /** Continues after elements that an earlier run has encoded, from what `keep` gave. `begin` was called. */
   restore?(state: Uint8Array): void | Promise<void>;
+}
+
+/** An output that is a folder: elements in files of equally many, and a file that says what they are. */
+export interface FolderEncoding {
+  /** Bytes of elements in a file, by the extents behind the first one. The last is filled up by zeros. */
+  unitBytes(shape: readonly number[]): number;
+  /** The name of a file of elements, counted from 0. */
+  nameOf(unit: number, shape: readonly number[]): string;
+  /** A file of elements, as it is stored. Default: as they lie in memory. */
+  encode?(bytes: Uint8Array): Promise<Uint8Array>;
+  /** The name and the bytes of the file that says what they are. `unitBytes`: what the files had. */
+  end(shape: readonly number[], unitBytes: number): readonly [name: string, bytes: Uint8Array];
+  /** Why a folder, with files of these names, must not be replaced; undefined where it may be. */
+  keeps(folder: string, names: readonly string[]): string | undefined;
 }
 
 /** A file of several outputs, one part after the other, and an index at the end. */

@@ -6,13 +6,20 @@
 
 import { count } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
-import { problem } from '../diagnostics/problem.ts';
+import { problem, unreadable } from '../diagnostics/problem.ts';
 import { type OpenBytes, openBytes } from './bytes.ts';
 import { compressedFormat, compressionOfBeginning, unpackedBeginning } from './compression.ts';
 import type { Dtype } from './dtype.ts';
 import { ElementSource } from './element-source.ts';
 import type { Contents, Elements, Format, OpenRequest, StoredArray } from './format.ts';
-import { endingsOf, formatNamed, formatOfBeginning, formatOfFile, formatOfName } from './registry.ts';
+import {
+  endingsOf,
+  formatNamed,
+  formatOfBeginning,
+  formatOfFile,
+  formatOfFolder,
+  formatOfName,
+} from './registry.ts';
 import type { Wanted } from './source.ts';
 import { hasNulls, UnitSource } from './unit-source.ts';
 import { type Unsupported, unsupportedBeginning, unsupportedName } from './unsupported.ts';
@@ -72,7 +79,8 @@ export async function openContents(format: Format, bytes: OpenBytes, about: Open
     const message = `${bytes.name} is of the format '${format.name}', which is written and not read`;
     throw problem('WS5004', message, `files that are read end in ${endingsOf('open').join(' ')}`);
   }
-  if (format.seeks !== undefined && bytes.readAt === undefined) {
+  if (bytes.folder !== undefined && format.mark === undefined) throw isFolder(bytes.name);
+  if (format.seeks !== undefined && format.mark === undefined && bytes.readAt === undefined) {
     const message = `a file of the format '${format.name}' cannot be read from ${bytes.name}, because ${format.seeks}`;
     throw problem('WS5004', message, 'save it to a file first');
   }
@@ -149,6 +157,11 @@ function arrayOf(
 
 async function formatOf(bytes: OpenBytes, file: string): Promise<Format> {
   const named = formatOfName(file);
+  if (bytes.folder !== undefined) {
+    const format = named?.mark === undefined ? formatOfFolder(bytes.folder) : named;
+    if (format !== undefined) return format;
+    throw isFolder(bytes.name);
+  }
   if (named !== undefined && named.name !== 'raw') return named;
   const known = named === undefined ? unsupportedName(file) : undefined;
   if (known !== undefined) throw refused(bytes.name, known, 'by its name');
@@ -177,6 +190,11 @@ async function compressedBeginning(beginning: Uint8Array): Promise<Format | unde
   if (compression === undefined) return undefined;
   const format = formatOfBeginning(await unpackedBeginning(compression, beginning));
   return format && compressedFormat(format, compression);
+}
+
+function isFolder(name: string): Error {
+  const cause = Object.assign(new Error(), { code: 'EISDIR' });
+  return unreadable(name, cause, 'check the path; it is taken from the current directory');
 }
 
 const rawHint = "if it holds bare numbers, say so: --raw (format: 'raw' in a program)";

@@ -3,6 +3,8 @@
 // They are kept where every copy of this package in a process finds them: a module that registers a format may
 // have its own copy, beside that of the command line.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { problem } from '../diagnostics/problem.ts';
 import { arrow } from './arrow.ts';
 import { compressedFormat, compressionOfName } from './compression.ts';
@@ -17,6 +19,7 @@ import { raw } from './raw.ts';
 import { tiff } from './tiff.ts';
 import { pathInName } from './url.ts';
 import { wav } from './wav.ts';
+import { zarr } from './zarr.ts';
 
 const key = Symbol.for('warpstage.formats');
 
@@ -26,7 +29,7 @@ const formats: Map<string, Format> = known();
 function known(): Map<string, Format> {
   const shared = globalThis as { [key]?: Map<string, Format> };
   shared[key] ??= new Map(
-    [raw, npy, npz, parquet, arrow, csv, ndjson, wav, png, tiff].map((format) => [format.name, format]),
+    [raw, npy, npz, parquet, arrow, csv, ndjson, wav, png, tiff, zarr].map((format) => [format.name, format]),
   );
   return shared[key];
 }
@@ -90,6 +93,11 @@ function formatOfEnding(file: string): Format | undefined {
 /** The format that a file's beginning tells. */
 export function formatOfBeginning(beginning: Uint8Array): Format | undefined {
   return [...formats.values()].find((format) => format.probe?.(beginning) ?? false);
+}
+
+/** The format of a folder, by the file that marks it. */
+export function formatOfFolder(path: string): Format | undefined {
+  return [...formats.values()].find(({ mark }) => mark !== undefined && existsSync(join(path, mark)));
 }
 
 /** The endings of files that are read, or written, for hints. */

@@ -4,7 +4,7 @@
 
 import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
-import type { Content } from '../files/sum-of-file.ts';
+import type { Content } from '../files/content.ts';
 import type { Source, Wanted } from '../formats/source.ts';
 import type { UrlVersions } from '../formats/url-versions.ts';
 import { parseSchema } from '../kernel/parameters.ts';

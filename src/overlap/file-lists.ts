@@ -5,6 +5,8 @@
 import { lstat } from 'node:fs/promises';
 import { isAbsolute, sep } from 'node:path';
 import { problem } from '../diagnostics/problem.ts';
+import { byCount } from '../files/by-count.ts';
+import { formatOfFolder } from '../formats/registry.ts';
 import { isUrl } from '../formats/url.ts';
 import { filesOf } from './input-data.ts';
 import type { InputData, InputFile } from './options.ts';
@@ -42,8 +44,11 @@ async function filesNamed(path: string): Promise<readonly string[]> {
   const found = await glob(pattern.replace(/^!/, '\\!'), {
     absolute: isAbsolute(path),
     expandDirectories: false,
+    onlyFiles: false,
   });
-  if (found.length > 0) return found.sort(byCount);
+  // A folder counts where it is of a format; its name ends in a slash here.
+  const named = found.filter((one) => !one.endsWith('/') || formatOfFolder(one) !== undefined);
+  if (named.length > 0) return named.map((one) => one.replace(/\/$/, '')).sort(byCount);
   throw problem(
     'WS5003',
     `no file fits the name ${path}`,
@@ -56,34 +61,4 @@ function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** Orders paths as people count, folder by folder: numbers in them by their values, other characters by their codes. */
-export function byCount(a: string, b: string): number {
-  const [one, other] = [a.split(/[/\\]/), b.split(/[/\\]/)];
-  for (let i = 0; i < Math.min(one.length, other.length); i++) {
-    const order = compareNames(one[i]!, other[i]!);
-    if (order !== 0) return order;
-  }
-  return one.length - other.length || compare(a, b);
-}
-
-function compareNames(a: string, b: string): number {
-  const [one, other] = [partsOf(a), partsOf(b)];
-  for (let i = 0; i < Math.min(one.length, other.length); i++) {
-    const [x, y] = [one[i]!, other[i]!];
-    // Numbers stand at odd places.
-    const order = (i % 2 === 1 ? x.length - y.length : 0) || compare(x, y);
-    if (order !== 0) return order;
-  }
-  return one.length - other.length;
-}
-
-/** What is between numbers, and the numbers without their zeros in front. */
-function partsOf(name: string): string[] {
-  return name.split(/(\d+)/).map((part, i) => (i % 2 === 1 ? part.replace(/^0+(?=\d)/, '') : part));
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

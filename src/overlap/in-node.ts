@@ -1,9 +1,11 @@
 // A run in Node: files of all formats, their journals and pieces, limits of the process's memory, and every device.
 
+import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { problem } from '../diagnostics/problem.ts';
+import { type Content, contentOf } from '../files/content.ts';
 import { FileStamps } from '../files/stamps.ts';
-import { type Content, contentOf } from '../files/sum-of-file.ts';
+import { formatOfFolder } from '../formats/registry.ts';
 import { isUrl } from '../formats/url.ts';
 import { knownModel } from '../runtime/model/known.ts';
 import { openDevices } from './devices.ts';
@@ -39,7 +41,8 @@ export const inNode: Surroundings = {
   copiesFor,
   modelOf: knownModel,
   hostMemory,
-  async lookAt(paths, checksum, looking) {
+  async lookAt(given, checksum, looking) {
+    const paths = given.filter((path) => !isOtherFolder(path));
     const stamps = await FileStamps.of(paths);
     const contents = checksum ? await contentsOf(paths, looking) : new Map<string, Content>();
     return { contents, check: () => stamps.check() };
@@ -50,6 +53,16 @@ export const inNode: Surroundings = {
   resume: resumeRun,
   cut: cutRun,
 };
+
+/** Whether a path is a folder of no format: it is refused later, and nothing looks into it before. */
+function isOtherFolder(path: string): boolean {
+  if (path === '-' || isUrl(path)) return false;
+  try {
+    return statSync(path).isDirectory() && formatOfFolder(path) === undefined;
+  } catch {
+    return false;
+  }
+}
 
 /** What regular files and URLs hold, by their paths. */
 async function contentsOf(

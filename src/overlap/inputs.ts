@@ -4,7 +4,7 @@ import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { problem } from '../diagnostics/problem.ts';
 import { type OpenedFile, openFile, sourceOf } from '../formats/open-file.ts';
-import { formatOfFile, formatOfName } from '../formats/registry.ts';
+import { formatOfFile, formatOfFolder, formatOfName } from '../formats/registry.ts';
 import type { Source, Wanted } from '../formats/source.ts';
 import { inThread } from '../formats/threaded-source.ts';
 import { UnitSource } from '../formats/unit-source.ts';
@@ -158,9 +158,9 @@ function notListed(file: string): Error {
   );
 }
 
-/** Whether a name is that of a file which is there a second time. That of a URL is known when it is opened. */
+/** Whether a name is that of a file or folder which is there a second time. That of a URL is known when it is opened. */
 function isTwice(file: string, about: Stats | undefined): boolean {
-  return file !== '-' && about?.isFile() !== false;
+  return file !== '-' && (about === undefined || about.isFile() || about.isDirectory());
 }
 
 /** Whether data can be read a second time. What is not there is found missing later. */
@@ -183,6 +183,8 @@ export function hasColumns(data: InputData): boolean {
   const [first] = filesOf(data) ?? [];
   if (first === undefined) return false;
   const { file, format } = first;
-  const known = format === undefined ? formatOfName(file) : formatOfFile(format, file);
-  return known?.columns ?? false;
+  const known =
+    format === undefined ? (formatOfName(file) ?? formatOfFolder(file)) : formatOfFile(format, file);
+  const { columns = false } = known ?? {};
+  return typeof columns === 'function' ? columns(file) : columns;
 }

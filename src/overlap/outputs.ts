@@ -24,6 +24,7 @@ import { openObjectPiece } from './shards/object-sink.ts';
 import { openPiece } from './shards/sink.ts';
 import { ArchiveFile } from './sinks/archive.ts';
 import { flushNames, isPresent, needsShape, openFileSink } from './sinks/file.ts';
+import { openFolderSink } from './sinks/folder.ts';
 import { needsPlaces, openS3Sink, refusePresentObject } from './sinks/s3.ts';
 import type { Sink } from './sinks/sink.ts';
 import { StreamSink } from './sinks/stream.ts';
@@ -88,7 +89,7 @@ export async function refusePresent(outputs: Iterable<OutputData>, checksum: boo
   for (const path of [...files, ...(checksum ? files.map(sumsPath) : [])]) {
     if (isObject(path)) await refusePresentObject(path);
     const about = isObject(path) ? undefined : await stat(path).catch(() => undefined);
-    if (about?.isFile()) throw isPresent(path);
+    if (about?.isFile() || about?.isDirectory()) throw isPresent(path);
   }
 }
 
@@ -248,7 +249,9 @@ export class OpenOutputs implements Outputs {
     }
     if (about.isShared) return this.#part(file, format, about);
     const encoding = encodingOf(file, format, about);
+    const { folder } = encoding;
     if (isObject(file)) {
+      if (folder !== undefined) throw isStream(shownUrl(file), format.name);
       const kept = this.#journal?.partialOf(file);
       const { overwrite, signal } = this.#how;
       const { isLimited = false } = about;
@@ -258,12 +261,17 @@ export class OpenOutputs implements Outputs {
     if (file !== '-') {
       const parts = this.#how.checksum ? new PartSums() : undefined;
       const partial = this.#journal?.partialOf(file);
-      const sink = await openFileSink(file, { encoding, shape, shapeKnown, ...this.#how, partial, parts });
+      const sink =
+        folder === undefined
+          ? await openFileSink(file, { encoding, shape, shapeKnown, ...this.#how, partial, parts })
+          : await openFolderSink(file, folder, { shape, ...this.#how, parts });
       this.#files.push(file);
       // A device or pipe keeps nothing that could be verified.
-      if (parts !== undefined && sink.sync !== undefined) await this.#openSums(file, sink, parts);
+      const isKept = folder !== undefined || sink.sync !== undefined;
+      if (parts !== undefined && isKept) await this.#openSums(file, sink, parts);
       return sink;
     }
+    if (folder !== undefined) throw isStream('standard output', format.name);
     if (encoding.needsShape && !shapeKnown) throw needsShape('standard output');
     return StreamSink.open('standard output', process.stdout, encoding, shape, false);
   }
@@ -285,6 +293,15 @@ export class OpenOutputs implements Outputs {
     const bytes = shape.reduce((product, extent) => product * extent, layoutOf(element).bytes);
     return opened.file.add(encoding, shape, shapeKnown ? bytes : undefined);
   }
+}
+
+/** The error of an output that is a folder, and goes to where there are none. */
+function isStream(name: string, format: string): Error {
+  return problem(
+    'WS5006',
+    `${name} cannot be written in the format '${format}', which is a folder of files`,
+    'give a name, or write .npy',
+  );
 }
 
 /** Whether a file may hold several outputs, by the format of its name or what was said of it. */

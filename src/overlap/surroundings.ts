@@ -2,7 +2,7 @@
 // that what cuts, streams and folds chunks (whole-run.ts, bind.ts, loop.ts) runs anywhere: in-node.ts is Node's side,
 // in-browser.ts a browser's, where data is in memory or comes as a stream.
 
-import type { Content } from '../files/sum-of-file.ts';
+import type { Content } from '../files/content.ts';
 import type { Source, Wanted } from '../formats/source.ts';
 import type { UrlVersions } from '../formats/url-versions.ts';
 import type { Device } from '../runtime/device.ts';

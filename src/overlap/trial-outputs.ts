@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { unwritable } from '../diagnostics/problem.ts';
 import { folderOfProcess } from '../files/leftovers.ts';
 import { placeOf } from '../files/place.ts';
+import type { Format } from '../formats/format.ts';
 import { isObject } from '../formats/url.ts';
 import type { OutputData, OutputFile } from './options.ts';
 import { isTaken, saidRate } from './output-data.ts';
@@ -29,7 +30,7 @@ export async function withTrialOutputs<T>(
       if (isTaken(data)) continue;
       const { file, format } = outputFile(data);
       if (!owns.has(file))
-        owns.set(file, file === '-' || isObject(file) ? null : await ownFile(file, folders));
+        owns.set(file, file === '-' || isObject(file) ? null : await ownFile(file, format, folders));
       const own = owns.get(file)!;
       if (own !== null) {
         const rate = saidRate(data);
@@ -47,17 +48,18 @@ export async function withTrialOutputs<T>(
 }
 
 /** A name for a trial's output, in a new folder beside the real one; null if that is there and no regular file. */
-async function ownFile(path: string, folders: string[]): Promise<string | null> {
+async function ownFile(path: string, { mark }: Format, folders: string[]): Promise<string | null> {
   try {
     const { path: final, about } = await placeOf(path);
-    if (about?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-    if (about !== undefined && !about.isFile()) return null;
+    const isFolder = about?.isDirectory() === true && mark !== undefined;
+    if (about?.isDirectory() && !isFolder) throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (about !== undefined && !about.isFile() && !isFolder) return null;
     // A file that must not be written is not replaced either.
     if (about !== undefined) await access(final, constants.W_OK);
     const folder = folderOfProcess(dirname(final), '.warpstage-plan');
     folders.push(folder);
     const own = join(folder, basename(final));
-    if (about !== undefined) await writeFile(own, '');
+    if (about?.isFile()) await writeFile(own, '');
     return own;
   } catch (cause) {
     throw unwritable(path, cause, 'check that its directory exists and may be written');

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { count } from '../diagnostics/count.ts';
 import { Checksum } from '../files/checksum.ts';
-import type { Content } from '../files/sum-of-file.ts';
+import type { Content } from '../files/content.ts';
 import { openBytes } from '../formats/bytes.ts';
 import { queryOf, shownUrl } from '../formats/url.ts';
 import type { UrlVersion, UrlVersions } from '../formats/url-versions.ts';

@@ -1,9 +1,11 @@
 // verify: whether an output is still what a run wrote, by the checksums beside it.
 
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, stat } from 'node:fs/promises';
 import { problem, unreadable } from '../diagnostics/problem.ts';
 import { Checksum } from '../files/checksum.ts';
-import { type Content, contentOf, openToRead, readThrough } from '../files/sum-of-file.ts';
+import { type Content, contentOf } from '../files/content.ts';
+import { lookInto, readThroughAll } from '../files/folder.ts';
+import { openToRead, readThrough } from '../files/sum-of-file.ts';
 import { isUrl } from '../formats/url.ts';
 import { UrlVersions } from '../formats/url-versions.ts';
 import { readSums, type Sums } from './sums.ts';
@@ -49,10 +51,10 @@ export async function verify(output: string, options: VerifyOptions): Promise<Ve
   const chosen = sums.sums.flatMap((_, part) => (part % t === n - 1 ? [part] : []));
   const differences: Difference[] = [];
   let bytesRead = 0;
-  let file: FileHandle | undefined;
+  let file: WrittenFile | undefined;
   try {
-    file = await openToRead(output);
-    const { size } = await file.stat();
+    file = await openWritten(output);
+    const { size } = file;
     if (size < sums.bytes) {
       differences.push({ path: output, begin: size, end: sums.bytes, kind: 'missing' });
     }
@@ -63,7 +65,7 @@ export async function verify(output: string, options: VerifyOptions): Promise<Ve
       const end = Math.min(begin + sums.partBytes, sums.bytes);
       if (end > size) continue;
       const checksum = new Checksum();
-      bytesRead += await readThrough(file, begin, end, (bytes) => checksum.update(bytes));
+      bytesRead += await file.read(begin, end, (bytes) => checksum.update(bytes));
       if (checksum.value !== sums.sums[part]) differences.push({ path: output, begin, end, kind: 'changed' });
     }
   } catch (cause) {
@@ -74,6 +76,41 @@ export async function verify(output: string, options: VerifyOptions): Promise<Ve
   }
   if (options.inputs) differences.push(...(await changedInputs(sums, options.signal)));
   return { output, parts: sums.sums.length, read: chosen.length, bytesRead, differences };
+}
+
+/** An output as its checksums are of it: a file, or the files of a folder one behind the other. */
+interface WrittenFile {
+  readonly size: number;
+  read(begin: number, end: number, take: (bytes: Uint8Array) => void): Promise<number>;
+  close(): Promise<void>;
+}
+
+async function openWritten(output: string): Promise<WrittenFile> {
+  const about = await stat(output);
+  if (about.isDirectory()) {
+    const { files, size } = await lookInto(output);
+    return {
+      size,
+      read: (begin, end, take) => readThroughAll(output, files, begin, end, take),
+      async close() {},
+    };
+  }
+  const file = await openToRead(output);
+  const size = await sizeOf(file);
+  return {
+    size,
+    read: (begin, end, take) => readThrough(file, begin, end, take),
+    close: () => file.close(),
+  };
+}
+
+async function sizeOf(file: FileHandle): Promise<number> {
+  try {
+    return (await file.stat()).size;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }
 
 async function changedInputs({ inputs }: Sums, signal: AbortSignal): Promise<Difference[]> {

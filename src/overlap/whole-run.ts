@@ -9,7 +9,7 @@ import type { Code } from '../diagnostics/codes.ts';
 import { counted } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { problem } from '../diagnostics/problem.ts';
-import type { Content } from '../files/sum-of-file.ts';
+import type { Content } from '../files/content.ts';
 import { UrlVersions } from '../formats/url-versions.ts';
 import { checkCombinable } from './accumulate.ts';
 import { bindJob } from './bind.ts';

@@ -18,7 +18,7 @@ import { parquetWriteFile } from 'hyparquet-writer';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Device, type InputData, type Job, open, type RunOptions, run } from 'warpstage';
 import { BatchWriter } from '#warpstage/formats/arrow-writer.js';
-import { byCount } from '#warpstage/overlap/file-lists.js';
+import { byCount } from '#warpstage/files/by-count.js';
 import { merge } from '#warpstage/overlap/shards/merge.js';
 import { readSums } from '#warpstage/overlap/sums.js';
 import { root, runHere } from '../cli/support.ts';

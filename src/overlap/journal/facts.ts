@@ -10,8 +10,8 @@ import { count, counted } from '../../diagnostics/count.ts';
 import type { Issue } from '../../diagnostics/error.ts';
 import { packageVersion } from '../../diagnostics/package-version.ts';
 import { unreadable } from '../../diagnostics/problem.ts';
-import { timeInWords } from '../../files/stamps.ts';
-import type { Content } from '../../files/sum-of-file.ts';
+import type { Content } from '../../files/content.ts';
+import { stampOf, timeInWords } from '../../files/stamps.ts';
 import type { Conversion } from '../../formats/dtype.ts';
 import { isUrl, shownUrl } from '../../formats/url.ts';
 import type { AnyDefinition, TypedArray } from '../job.ts';
@@ -109,8 +109,13 @@ export function differencesOf(before: Facts, now: Facts, mend: string): Issue[] 
  */
 export async function fileFact(path: string, kind: string): Promise<string> {
   try {
-    const { size, ino, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-    const times = `written ${timeInWords(mtimeNs)}, changed ${timeInWords(ctimeNs)}`;
+    const { ino, ...about } = await stat(path, { bigint: true });
+    const { size, written, changed } = (await stampOf(path)) ?? {
+      size: about.size,
+      written: about.mtimeNs,
+      changed: about.ctimeNs,
+    };
+    const times = `written ${timeInWords(written)}, changed ${timeInWords(changed)}`;
     return `${await realpath(path)} (${kind}, ${count(Number(size))} bytes, inode ${ino}, ${times})`;
   } catch (cause) {
     throw unreadable(path, cause);

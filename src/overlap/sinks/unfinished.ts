@@ -1,4 +1,4 @@
-// Files that are being written and must not outlive the process if it ends before they are
+// Files and folders that are being written and must not outlive the process if it ends before they are
 // complete: by an exit, an uncaught error, or a signal.
 //
 // While there are any, the process listens to the signals that end it. If it is the only one
@@ -29,7 +29,7 @@ export function dropUnfinished(path: string): void {
 function removeAll(): void {
   for (const path of files) {
     try {
-      rmSync(path, { force: true });
+      rmSync(path, { recursive: true, force: true });
     } catch {
       // The process is ending; there is nobody left to tell.
     }
