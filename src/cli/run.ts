@@ -50,7 +50,7 @@ export function runCommand(context: CommandContext): Command {
     .summary('stream data through a job of a module')
     .description(
       'Streams data of any size through a job: read, copy in, compute, copy out and write overlap. ' +
-        'Files are .npy, .npz, .parquet, .arrow, .csv, .ndjson, .wav, .png, .tif or raw (.raw, .bin, .f32, …, or with --raw), ' +
+        'Files are .npy, .npz, .parquet, .arrow, .csv, .ndjson, .wav, .png, .tif, .zarr or raw (.raw, .bin, .f32, …, or with --raw), ' +
         'also compressed by gzip (.npy.gz) or zstd; `-` is standard input or output; inputs may be URLs (https://host/x.npy), inputs and outputs objects of S3 (s3://bucket/key). An output appears whole or not at all. A job without an output prints its value.',
     )
     .usage('<module> <input...> [output] [options]')

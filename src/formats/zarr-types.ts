@@ -50,7 +50,7 @@ export function fillBytes(dtype: Dtype, value: unknown, exact?: string): Uint8Ar
         return bytes(size);
       }
       const number = typeof value === 'string' ? special[value] : value;
-      if (typeof number !== 'number' || !fitsFloat(dtype, number)) return undefined;
+      if (typeof number !== 'number' || !(Number.isNaN(number) || fitsFloat(dtype, number))) return undefined;
       if (dtype === 'f64') view.setFloat64(0, number, true);
       else if (dtype === 'f32') view.setFloat32(0, number, true);
       else view.setUint16(0, encodeHalf(dtype, number), true);

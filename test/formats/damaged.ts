@@ -39,15 +39,16 @@ export function damaged(
 }
 
 /**
- * Writes and reads all arrays of a file, and says how that ended: with all of them, or with how many errors. Throws where an
+ * Writes a file and reads all arrays of it, or of the store that it is in, and says how that ended: with all of them, or with how many errors. Throws where an
  * error is none of ours, or where it took too long.
  */
 export async function readDamaged(
-  file: string,
+  path: string,
   format: string,
   bytes: Uint8Array,
+  file = path,
 ): Promise<'whole' | number> {
-  writeFileSync(file, bytes);
+  writeFileSync(path, bytes);
   const opened: { close(): Promise<void> }[] = [];
   let errors = 0;
   const began = process.cpuUsage();

@@ -4,7 +4,7 @@
 // hundred of each parser, `npm run test:long` five times as many, and `node scripts/fuzz.mjs --minutes 60` as many as
 // there is time for. What was found once stands in `cases/` and is tried each time: a file's name begins with its parser's.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -59,6 +59,10 @@ beforeAll(async () => {
     whole[name] = readFileSync(new URL(`../formats/arrow/${name}`, import.meta.url));
   for (const name of ['u8-3-lzw-tiles.tif', 'f32-1-zip-floats.tif'])
     whole[name] = readFileSync(new URL(`../formats/tiff/${name}`, import.meta.url));
+  for (const [parser, { store, chunk }] of Object.entries(zarrStores)) {
+    cpSync(new URL(`../formats/zarr/${store}`, import.meta.url), at(`${parser}.zarr`), { recursive: true });
+    whole[parser] = readFileSync(at(`${parser}.zarr/${chunk}`));
+  }
   for (const format of ['npz', 'csv', 'ndjson']) {
     await run(affine, { ...options, output: at(`x.${format}`) });
     whole[format] = readFileSync(at(`x.${format}`));
@@ -78,6 +82,14 @@ afterAll(async () => {
   if (report !== undefined) writeFileSync(report, JSON.stringify(tries));
 });
 
+/** Stores of which one file is damaged. */
+const zarrStores: Readonly<Record<string, { readonly store: string; readonly chunk: string }>> = {
+  'zarr.json': { store: 'i32-9x10-shards', chunk: 'zarr.json' },
+  'zarr.shard': { store: 'i32-9x10-shards', chunk: 'c/0/0' },
+  'zarr.zstd': { store: 'u16-9x11-zstd', chunk: '0.0' },
+  'zarr.blosc': { store: 'f32-40x6-blosc', chunk: 'c/0/0' },
+};
+
 /** How each reads bytes. What it gives does not matter here. */
 const parsers: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   npy: (bytes) => readDamaged(at('damaged.npy'), 'npy', bytes),
@@ -92,6 +104,12 @@ const parsers: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   'lz4.arrow': (bytes) => readDamaged(at('damaged.arrow'), 'arrow', bytes),
   'u8-3-lzw-tiles.tif': (bytes) => readDamaged(at('damaged.tif'), 'tiff', bytes),
   'f32-1-zip-floats.tif': (bytes) => readDamaged(at('damaged.tif'), 'tiff', bytes),
+  ...Object.fromEntries(
+    Object.entries(zarrStores).map(([parser, { chunk }]) => [
+      parser,
+      (bytes: Uint8Array) => readDamaged(at(`${parser}.zarr/${chunk}`), 'zarr', bytes, at(`${parser}.zarr`)),
+    ]),
+  ),
   sums: (bytes) => {
     writeFileSync(at('damaged.sums'), bytes);
     return readSums(at('damaged'));
@@ -216,7 +234,7 @@ describe.each(Object.keys(parsers))('%s', (parser) => {
   });
 });
 
-describe.each(['trace', 'device'])('%s', (parser) => {
+describe.each(['trace', 'device', 'zarr.json'])('%s', (parser) => {
   test('with other values', async () => {
     const property = fc.asyncProperty(exchanges, (changes) =>
       attempt(parser, Buffer.from(exchanged(whole[parser]!.toString(), changes))),

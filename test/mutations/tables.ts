@@ -208,6 +208,84 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/formats/zarr-chunks.ts',
+    ['test/formats/zarr.test.ts'],
+    [
+      {
+        name: 'an index is always at the end of its shard',
+        from: 'file.part(atStart ? 0 : file.size - bytes, bytes)',
+        to: 'file.part(file.size - bytes, bytes)',
+        why: 'places of chunks are read from the numbers of others',
+      },
+      {
+        name: 'a chunk may have fewer bytes than its numbers take',
+        from: 'if (bytes.length !== numbers)',
+        to: 'if (bytes.length > numbers)',
+        why: 'a chunk that was cut off is filled up by zeros',
+      },
+      {
+        name: 'what lies beside each other is copied at once also where only a part of it is wanted',
+        from: 'if (counts[outer] !== extents[outer]) break;',
+        to: '',
+        why: 'chunks at the edge have their rows mixed up',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/zarr-codecs.ts',
+    ['test/formats/zarr.test.ts'],
+    [
+      {
+        name: 'checksums are cut off and not compared',
+        from: 'crc32c(data) !== sum',
+        to: 'sum < 0',
+        why: 'damage is read as numbers',
+      },
+      {
+        name: 'gzip gives as much as it likes',
+        from: '{ maxOutputLength: Math.max(1, most) }',
+        to: '{ maxOutputLength: 2 ** 30 }',
+        why: 'a chunk of some kilobytes takes all memory',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/zarr-files.ts',
+    ['test/formats/zarr.test.ts'],
+    [
+      {
+        name: 'links lead anywhere',
+        from: '!real.startsWith(root.endsWith(sep) ? root : root + sep)',
+        to: 'root === real',
+        why: 'a store that was downloaded shows files of its reader',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/zarr-array.ts',
+    ['test/formats/zarr.test.ts'],
+    [
+      {
+        name: 'what is missing is zero',
+        from: 'fillElements(bytes, fill);',
+        to: '{}',
+        why: 'chunks that stand for their fill value are read as others',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/formats/zarr-writer.ts',
+    ['test/formats/zarr.test.ts'],
+    [
+      {
+        name: 'any folder is replaced',
+        from: 'if (other !== undefined) return',
+        to: 'if (other === undefined) return',
+        why: 'files of others are removed',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/formats/tiff-head.ts',
     ['test/formats/tiff.test.ts'],
     [

@@ -18,7 +18,7 @@ const ofHandles = [
   'datasync',
   'close',
 ];
-const asynchronous = ['open', 'rm', 'stat', 'lstat', 'realpath'];
+const asynchronous = ['open', 'rm', 'stat', 'lstat', 'realpath', 'mkdir', 'readdir'];
 const synchronous = ['renameSync', 'fsyncSync'];
 
 export class FileOperations {
