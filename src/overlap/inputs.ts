@@ -160,7 +160,8 @@ function notListed(file: string): Error {
 
 /** Whether a name is that of a file or folder which is there a second time. That of a URL is known when it is opened. */
 function isTwice(file: string, about: Stats | undefined): boolean {
-  return file !== '-' && (about === undefined || about.isFile() || about.isDirectory());
+  if (file === '-') return false;
+  return about === undefined || about.isFile() || (about.isDirectory() && formatOfFolder(file) !== undefined);
 }
 
 /** Whether data can be read a second time. What is not there is found missing later. */

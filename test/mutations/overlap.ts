@@ -348,7 +348,7 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
-    'src/overlap/file-lists.ts',
+    'src/files/by-count.ts',
     ['test/overlap/file-lists.test.ts'],
     [
       {
@@ -357,6 +357,12 @@ export const mutations = [
         to: '',
         why: 'part 10 is read before part 2',
       },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/file-lists.ts',
+    ['test/overlap/file-lists.test.ts'],
+    [
       {
         name: 'a name with brackets is always a pattern',
         from: '|| (await isThere(path))',

@@ -81,7 +81,10 @@ describe('a file', () => {
     ];
     const ofAnother = left.replace('.y.bin.', '.z.bin.');
     for (const name of [left, ofAnother, ...kept.slice(1, -1)]) writeFileSync(join(directory, name), '');
-    mkdirSync(join(directory, kept.at(-1)!));
+    symlinkSync(temporaryDirectory(), join(directory, kept.at(-1)!));
+    const folder = left.replace(/[0-9a-f]{8}\.partial/, '89abcdef.partial');
+    mkdirSync(join(directory, folder));
+    writeFileSync(join(directory, folder, 'c.0'), '');
     await writeTo(path);
     expect(namesIn(directory)).toEqual([...kept, 'y.bin'].sort());
     await sink.abandon();
