@@ -4,11 +4,12 @@
 // user, or one that they can change at any time. What is opened here is none of that.
 
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { problem } from '../diagnostics/problem.ts';
 
 /** What belongs to this user alone, and is not to be seen by others before it is complete. */
 export const ownMode = 0o600;
+export const ownFolderMode = 0o700;
 
 /**
  * Opens a file of this user's for reading and writing; undefined if there is none.
@@ -36,6 +37,25 @@ export async function openOwn(path: string): Promise<FileHandle | undefined> {
   }
 }
 
+/**
+ * Whether there is a folder of this user's, whose files are nobody else's then either.
+ *
+ * @throws WarpstageError WS5013 for one that others may have made or can change, or what is none
+ */
+export async function isOwnFolder(path: string): Promise<boolean> {
+  const about = await lstat(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'ENOENT' && cause.code !== 'ENOTDIR') throw cause;
+  });
+  if (about === undefined) return false;
+  const why = about.isSymbolicLink()
+    ? reasons.ELOOP
+    : about.isDirectory()
+      ? othersIn(about)
+      : 'it is no directory';
+  if (why !== undefined) throw refusal(path, why);
+  return true;
+}
+
 /** Errors of opening that say what stands there. */
 const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'it is a symbolic link',
@@ -48,10 +68,16 @@ const reasons: Readonly<Record<string, string>> = {
 
 function reasonAgainst(about: Stats): string | undefined {
   if (!about.isFile()) return 'it is no regular file';
+  if (process.geteuid === undefined) return undefined;
+  if (about.nlink > 1) return 'it is a file of another name as well';
+  return othersIn(about);
+}
+
+/** Which other users something is of. */
+function othersIn(about: Stats): string | undefined {
   const own = process.geteuid?.();
   if (own === undefined) return undefined;
   if (about.uid !== own) return `it belongs to another user (${about.uid})`;
-  if (about.nlink > 1) return 'it is a file of another name as well';
   return (about.mode & 0o022) === 0 ? undefined : 'other users may write to it';
 }
 

@@ -216,11 +216,41 @@ export const mutations = [
   ...mutationsOf('src/overlap/journal/former.ts', resumed, [
     {
       name: 'a line without its state counts',
-      from: 'if (state !== undefined && (await isElsewhereToo(targets, state))) break;',
-      to: 'if (state !== undefined || sum !== null) break;',
+      from: 'const there = state && (await sumsOfOthers(targets, partials, state));',
+      to: 'const there = state === undefined ? [] : await sumsOfOthers(targets, partials, state);',
       why: 'a state that was damaged is left out, and the rows in it are missing',
     },
   ]),
+  ...mutationsOf(
+    'src/overlap/sinks/folder.ts',
+    ['test/overlap/resume-stores.test.ts'],
+    [
+      {
+        name: 'files of an unfinished store are not compared',
+        from: 'return areThere && checksum.value === sum ? checksum : undefined;',
+        to: 'return checksum;',
+        why: 'a chunk that was damaged, or is missing, is in the store of the next run',
+      },
+      {
+        name: 'what an unfinished store has too much stays',
+        from: 'if (!whole.has(name)) await rm',
+        to: 'if (name === "") await rm',
+        why: 'the next run cannot write a file that is there, half as it may be',
+      },
+      {
+        name: 'elements that no file has are not kept',
+        from: 'this.#unit.set(state.tail);',
+        to: '',
+        why: 'there are zeros in a store that was resumed',
+      },
+      {
+        name: 'the checksum of a store is of files that are still written',
+        from: 'await this.#last.taken;\n    flushNames',
+        to: 'flushNames',
+        why: 'a journal counts files that are not there',
+      },
+    ],
+  ),
   ...mutationsOf('src/overlap/journal/text.ts', resumed, [
     {
       name: 'lines have no sizes',

@@ -8,8 +8,7 @@ import { isObject, isUrl } from '../../formats/url.ts';
 import { filesOf } from '../input-data.ts';
 import type { Job } from '../job.ts';
 import type { InputData, OutputData } from '../options.ts';
-import { isTaken, pathOf, sharedFiles } from '../output-data.ts';
-import { outputFile } from '../outputs.ts';
+import { pathOf, sharedFiles } from '../output-data.ts';
 
 /**
  * Refuses a run that could not be resumed. What is not there is found missing later.
@@ -43,8 +42,6 @@ export async function checkResumable(
     const data = outputs.get(name);
     if (data === undefined || !(isObject(pathOf(data) ?? '') || (await isFile(data))))
       refuse(`output '${name}' goes to no file`, 'write it to a file, or run it without resume');
-    else if (!isTaken(data) && outputFile(data).format.mark !== undefined)
-      refuse(`output '${name}' is a folder of files`, 'write it as .npy, or run it without resume');
   }
   for (const path of sharedFiles(outputs.values()))
     refuse(`several outputs go to ${path}`, 'write each to a file of its own, or run it without resume');

@@ -6,7 +6,7 @@ import { count } from '../../diagnostics/count.ts';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { problem, unreadable } from '../../diagnostics/problem.ts';
 import { Checksum } from '../../files/checksum.ts';
-import { openOwn } from '../../files/own-file.ts';
+import { isOwnFolder, openOwn } from '../../files/own-file.ts';
 import { readThrough } from '../../files/sum-of-file.ts';
 import { differencesOf } from './facts.ts';
 import { unpack } from './packed.ts';
@@ -29,6 +29,8 @@ export interface Target {
   readonly bytesOf: ((mark: Mark) => number) | undefined;
   /** Whether a store has what a state says of it, for an output that is no file: nothing lies here but the state. */
   readonly hasParts?: ((state: Uint8Array) => Promise<boolean>) | undefined;
+  /** For an output that waits in a folder: the checksum of what is in it, where that is what a state says of it. */
+  readonly folderSum?: ((folder: string, state: Uint8Array) => Promise<Checksum | undefined>) | undefined;
 }
 
 /** What a former run left. */
@@ -62,8 +64,7 @@ export async function formerRun(
   const bytes = await readOwn(path, (file) => file.readFile());
   const sizes: (number | undefined)[] = [];
   for (const [i, partial] of partials.entries()) {
-    const isElsewhere = targets[i]!.hasParts !== undefined;
-    sizes.push(isElsewhere ? Infinity : await readOwn(partial, async (file) => (await file.stat()).size));
+    sizes.push(await sizeOf(partial, targets[i]!));
   }
   const text = bytes === undefined ? null : readJournal(bytes);
   // Without all of them there is nothing to go on from: the outputs were completed, or somebody removed one.
@@ -84,6 +85,17 @@ export async function formerRun(
   return await intactPart(text, partials, targets, states);
 }
 
+/** Bytes that wait; undefined for nothing at all, and as many as one likes of what is no file. */
+async function sizeOf(partial: string, { hasParts, folderSum }: Target): Promise<number | undefined> {
+  if (hasParts !== undefined) return Infinity;
+  if (folderSum === undefined) return await readOwn(partial, async (file) => (await file.stat()).size);
+  try {
+    return (await isOwnFolder(partial)) ? Infinity : undefined;
+  } catch (cause) {
+    throw unreadable(partial, cause);
+  }
+}
+
 /** Bytes of the file of an output, the i-th, when so much is through. */
 export function bytesAt({ bytesOf }: Target, noted: Noted, i: number): number {
   if (noted.rows === 0) return 0;
@@ -100,7 +112,7 @@ async function intactPart(
   let intact = lines.length;
   const found: (readonly Checksum[])[] = [];
   for (const [i, target] of targets.entries()) {
-    if (target.hasParts !== undefined) {
+    if (!isFile(target)) {
       found.push(lines.map(() => new Checksum()));
       continue;
     }
@@ -113,24 +125,44 @@ async function intactPart(
     found.push(checksums ?? [new Checksum()]);
   }
   let state: Uint8Array | undefined;
+  let ofFolders: readonly (Checksum | undefined)[] = [];
   while (intact > 1) {
     const sum = lines[intact - 1]!.noted.sums[targets.length];
     // A line may have no state behind it.
-    if (sum === undefined) break;
-    state = await states.read(intact - 1, sum);
-    if (state !== undefined && (await isElsewhereToo(targets, state))) break;
+    if (sum === undefined && targets.every(isFile)) break;
+    state = sum === undefined ? undefined : await states.read(intact - 1, sum);
+    const there = state && (await sumsOfOthers(targets, partials, state));
+    if (there !== undefined) {
+      ofFolders = there;
+      break;
+    }
     state = undefined;
     intact--;
   }
   const { noted, end } = lines[intact - 1]!;
-  const checksums = found.map((sums) => sums[intact - 1]!);
+  const checksums = found.map((sums, i) => ofFolders[i] ?? sums[intact - 1]!);
   return { mark: noted, length: end, lines: intact, checksums, state };
 }
 
-/** Whether the stores of all objects have what a state says. */
-async function isElsewhereToo(targets: readonly Target[], state: Uint8Array): Promise<boolean> {
+function isFile({ hasParts, folderSum }: Target): boolean {
+  return hasParts === undefined && folderSum === undefined;
+}
+
+/** The checksums of folders, where these and the stores of objects have what a state says. */
+async function sumsOfOthers(
+  targets: readonly Target[],
+  partials: readonly string[],
+  state: Uint8Array,
+): Promise<readonly (Checksum | undefined)[] | undefined> {
   const [, ...ofOutputs] = unpack(state);
-  for (const [i, { path, hasParts }] of targets.entries()) {
+  const sums: (Checksum | undefined)[] = [];
+  for (const [i, { path, hasParts, folderSum }] of targets.entries()) {
+    try {
+      sums.push(await folderSum?.(partials[i]!, ofOutputs[i]!));
+    } catch (cause) {
+      throw unreadable(partials[i]!, cause);
+    }
+    if (folderSum !== undefined && sums[i] === undefined) return undefined;
     if (hasParts === undefined || (await hasParts(ofOutputs[i]!))) continue;
     process.emitWarning(
       `the upload of ${path} that the journal knows is not there any more, and is begun anew`,
@@ -139,9 +171,9 @@ async function isElsewhereToo(targets: readonly Target[], state: Uint8Array): Pr
         code: 'WS5013',
       },
     );
-    return false;
+    return undefined;
   }
-  return true;
+  return sums;
 }
 
 /** The checksums of a file up to each place, as far as they are those that were noted. */

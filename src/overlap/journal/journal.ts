@@ -11,7 +11,8 @@
 // Where accumulators go from chunk to chunk, a line counts only with their state behind the same rows (state-files.ts).
 // The run brings it between two chunks, when it is due. So does what an output's next bytes depend on, as the rows of a
 // Parquet group that is not full yet; where they depend on nothing, as behind a compressed chunk, the line says how long the
-// file is. An output that is an object of S3 has its upload there: which parts the store has, and the bytes behind them.
+// file is. An output that is an object of S3 has its upload there: which parts the store has, and the bytes behind them; one
+// that is a folder, how many of its files are whole.
 
 import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { problem, unwritable } from '../../diagnostics/problem.ts';
@@ -28,7 +29,7 @@ import { type Facts, headLine, type Mark, markLine, type Noted } from './text.ts
 /** Where an output is written until it is complete. */
 export interface PartialFile {
   readonly path: string;
-  /** Bytes that are there from a former run. */
+  /** Bytes that are there from a former run; of a folder, those of the elements in it. */
   readonly bytes: number;
   /** That of these bytes. Its sink continues it. */
   readonly checksum: Checksum;
@@ -261,7 +262,7 @@ export class Journal {
     const there = await Promise.all(partials.map((path) => lstat(path).catch(() => undefined)));
     if (this.#noted.rows === 0 || there.includes(undefined)) {
       const paths = [this.#path, ...partials];
-      await Promise.allSettled(paths.map((path) => rm(path, { force: true })));
+      await Promise.allSettled(paths.map((path) => rm(path, { force: true, recursive: true })));
       await Promise.all(this.#outputs.map((output) => output.discard?.()));
       await this.#removeStates();
     }

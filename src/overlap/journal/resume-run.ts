@@ -12,6 +12,7 @@ import type { AnyDefinition } from '../job.ts';
 import type { OutputFile } from '../options.ts';
 import { encodingOf, outputFile } from '../outputs.ts';
 import { rowsOut } from '../plan.ts';
+import { checksumOf } from '../sinks/folder.ts';
 import { hasParts } from '../sinks/s3.ts';
 import { urlFact } from '../url-inputs.ts';
 import { contentFact, factsOf, fileFact, formatFact, nameOfFact } from './facts.ts';
@@ -72,12 +73,13 @@ export async function resumeRun(
   });
   const targets = files.map(({ file, format, name, element, rate, shape, ratio, width }) => {
     const elementsOf = (rows: number) => rowsOut(rows, ratio) * width;
-    const sizeOf = resumableSize(
-      file,
-      encodingOf(file, format, { parameter: name, element, rate }),
-      element,
-      shape,
-    );
+    const encoding = encodingOf(file, format, { parameter: name, element, rate });
+    const { folder } = encoding;
+    if (folder !== undefined) {
+      const folderSum = (at: string, state: Uint8Array) => checksumOf(at, folder, shape, state);
+      return { path: file, bytesOf: undefined, folderSum };
+    }
+    const sizeOf = resumableSize(file, encoding, element, shape);
     const bytesOf = sizeOf && (({ rows, kept }: Mark) => sizeOf(elementsOf(kept ?? rows)));
     if (!isObject(file)) return { path: file, bytesOf };
     return { path: file, bytesOf: undefined, hasParts: (state: Uint8Array) => hasParts(file, state) };
