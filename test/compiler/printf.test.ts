@@ -7,18 +7,19 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { kernel, open } from 'warpstage';
-import { converted, partsOfFormat } from '#warpstage/compiler/printf.js';
+import { converted, partsOfFormat, withWidth } from '#warpstage/compiler/printf.js';
 import { devices } from '../support/devices.ts';
 import { hasTool } from '../support/tools.ts';
 
 const flags = fc.subarray(['-', '+', ' ', '0', '#']).map((some) => some.join(''));
 const numbers = fc.option(fc.integer({ min: 0, max: 25 }), { nil: null });
+const sizes = fc.constantFrom('ll', 'h', 'hh');
 const formats = (types: string) =>
   fc
-    .record({ flags, width: numbers, precision: numbers, type: fc.constantFrom(...types) })
-    .map(({ flags, width, precision, type }) => {
+    .record({ flags, width: numbers, precision: numbers, size: sizes, type: fc.constantFrom(...types) })
+    .map(({ flags, width, precision, size, type }) => {
       const digits = precision === null ? '' : `.${precision}`;
-      return { before: `%${flags}${width || ''}${digits}`, type };
+      return { before: `%${flags}${width || ''}${digits}`, size, type };
     });
 const doubles = fc.oneof(
   fc.double(),
@@ -38,7 +39,7 @@ function gainsDigit(value: number, before: string): boolean {
 test.skipIf(!hasTool('cc'))('numbers are written as a C program writes them', () => {
   // glibc leaves zeros out that `#` asks of `g` where rounding gains a digit: 1.e+06 for 999999.99, where C says 1.00000e+06.
   const floats = fc
-    .sample(fc.tuple(formats('fFeEgG'), doubles), 800)
+    .sample(fc.tuple(formats('fFeEgGaA'), doubles), 800)
     .filter(([{ before, type }, value]) => !(/#.*g/i.test(before + type) && gainsDigit(value, before)));
   // Not both: C leaves a sign of what has none, and `#` of `d`, undefined.
   const whole = fc
@@ -52,8 +53,8 @@ test.skipIf(!hasTool('cc'))('numbers are written as a C program writes them', ()
         return `  bits = ${bits}ull; memcpy(&d, &bits, 8); printf("[${before}${type}]\\n", d);`;
       }),
       ...whole.map(
-        ([{ before, type }, value]) =>
-          `  printf("[${before}ll${type}]\\n", (long long)${BigInt.asUintN(64, value)}ull);`,
+        ([{ before, size, type }, value]) =>
+          `  printf("[${before}${size}${type}]\\n", (long long)${BigInt.asUintN(64, value)}ull);`,
       ),
     ];
     const source = join(folder, 'printed.c');
@@ -64,14 +65,17 @@ test.skipIf(!hasTool('cc'))('numbers are written as a C program writes them', ()
     );
     execFileSync('cc', ['-w', '-O0', '-o', program, source]);
     const written = execFileSync(program, { encoding: 'latin1' }).trimEnd().split('\n');
-    const format = ({ before, type }: { before: string; type: string }) => `[${before}${type}]`;
+    const format = ({ before, type }: { before: string; type: string }, size = '') =>
+      `[${before}${size}${type}]`;
     const line = (text: string, value: number | bigint) =>
       partsOfFormat(text)
-        .map((part) => (typeof part === 'string' ? part : converted(part, value)))
+        .map((part) => (typeof part === 'string' ? part : converted(withWidth(part, []), value)))
         .join('');
     const ours = [
       ...floats.map(([how, value]) => line(format(how), value)),
-      ...whole.map(([how, value]) => line(format(how), how.type === 'd' ? value : BigInt.asUintN(64, value))),
+      ...whole.map(([how, value]) =>
+        line(format(how, how.size), how.type === 'd' ? value : BigInt.asUintN(64, value)),
+      ),
     ];
     const wrong = ours.flatMap((text, i) => {
       // The sign of NaN is that of its bits, which JavaScript does not tell.
@@ -93,6 +97,8 @@ describe.each(devices)('$name', ({ open: openDevice }) => {
       console.log('%lld %llu %s', big, big, n > 40);
       console.log('%d of', n, n + 1, 'in all');
       console.log('100 %', n);
+      console.log('%*d|%-*.*f|%.*s', 5, n, 2 * 4, 1, x[0]!, 2, 'text');
+      console.log('%a|%.1A|%hhx|%04x', x[0]!, x[0]!, 0x1ff, 0xab);
       console.log('100 %%');
     });
     await using device = await openDevice();
@@ -108,6 +114,8 @@ describe.each(devices)('$name', ({ open: openDevice }) => {
       '-9223372036854775808 9223372036854775808 true',
       '42 of 43 in all',
       '100 % 42',
+      '   42|3.2     |te',
+      '0x1.ap+1|0X1.AP+1|ff|00ab',
       '100 %%',
     ]);
   });
@@ -123,6 +131,17 @@ describe('what a format cannot write is an error', () => {
     });
     expect(() => device.defaultStream.launch(wrong, one, { x: 0.5 })).toThrow(
       /WS1004: %d writes an integer, and is given .*f32/,
+    );
+  });
+
+  test('a width that changes, and one without a value', async () => {
+    await using device = await open('cpu');
+    const wrong = kernel({ x: 'f32', n: 'i32' }, ({ x, n }) => {
+      console.log('%*.2f', n, x);
+      console.log('%*d', n);
+    });
+    expect(() => device.defaultStream.launch(wrong, one, { x: 0.5, n: 3 })).toThrow(
+      /WS1009: the width that %\*\.2f asks for must be an integer up to 1000 that is known when the kernel is compiled, and is .*write it out, as in %8f.*1 conversion, which takes 2 values, and is given 1 value/s,
     );
   });
 

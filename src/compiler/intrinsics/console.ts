@@ -7,8 +7,8 @@ import { convert, knownTruth } from '../build.ts';
 import type { Expression } from '../ir.ts';
 import type { Lowering } from '../lowering.ts';
 import { isBigint } from '../number-types.ts';
-import { numeric, toBool, typed } from '../numbers.ts';
-import { type Conversion, converted, partsOfFormat } from '../printf.ts';
+import { knownNumber, numeric, toBool, typed } from '../numbers.ts';
+import { type Conversion, converted, partsOfFormat, type WrittenConversion, withWidth } from '../printf.ts';
 import { describe, undefinedValue, type Value } from '../values.ts';
 import { written } from '../written.ts';
 import type { SomeHandlers } from './handler.ts';
@@ -64,32 +64,38 @@ export const consoleHandlers = {
 /** What a format makes of values. Those beyond it follow, as console.log writes them. */
 function formatted(
   lowering: Lowering,
-  format: readonly (string | Conversion)[],
+  format: readonly (string | WrittenConversion)[],
   values: readonly Value[],
   node: Node,
 ): { readonly parts: (string | Expression)[]; readonly formats: (Conversion | null)[] } {
   const parts: (string | Expression)[] = [];
   const formats: (Conversion | null)[] = [];
-  const wanted = format.filter((part) => typeof part !== 'string').length;
+  const conversions = format.filter((part) => typeof part !== 'string');
+  const wanted = conversions.reduce((all, one) => all + 1 + starsOf(one).length, 0);
   if (values.length < wanted) {
     lowering.fail(
       node,
       'WS1009',
-      `the format of console.log has ${counted(wanted, 'conversion')}, and is given ${counted(values.length, 'value')}`,
+      `the format of console.log has ${counted(conversions.length, 'conversion')}${wanted > conversions.length ? `, which takes ${counted(wanted, 'value')}` : ''}, and is given ${counted(values.length, 'value')}`,
       'give a value for each; a percent sign is written %%',
     );
   }
   const left = [...values];
   for (const part of format) {
-    if (typeof part === 'string') append(parts, part);
-    else if (part.type === 's') {
+    if (typeof part === 'string') {
+      append(parts, part);
+      continue;
+    }
+    const given = starsOf(part).map((what) => fixedNumber(lowering, part, what, left.shift()!, node));
+    const conversion = withWidth(part, given);
+    if (part.type === 's') {
       const value: (string | Expression)[] = [];
       print(lowering, left.shift()!, value, node, true);
       const [text] = value;
       const isText = value.length <= 1 && typeof (text ?? '') === 'string';
-      if (isText) append(parts, converted(part, (text ?? '') as never));
-      else for (const each of value) add(each, value.length === 1 ? part : null);
-    } else add(operandOf(lowering, part, left.shift()!, node), part);
+      if (isText) append(parts, converted(conversion, (text ?? '') as never));
+      else for (const each of value) add(each, value.length === 1 ? conversion : null);
+    } else add(operandOf(lowering, conversion, left.shift()!, node), conversion);
   }
   for (const value of left) {
     const more: (string | Expression)[] = [' '];
@@ -104,12 +110,38 @@ function formatted(
   }
 }
 
+/** What a conversion asks of the call by `*`, in the order of its values. */
+function starsOf({ width, precision }: WrittenConversion): ('width' | 'precision')[] {
+  return [
+    ...(width === '*' ? (['width'] as const) : []),
+    ...(precision === '*' ? (['precision'] as const) : []),
+  ];
+}
+
+/** A width or a precision, which the text of the line depends on. */
+function fixedNumber(
+  lowering: Lowering,
+  { text }: WrittenConversion,
+  what: string,
+  value: Value,
+  node: Node,
+): number {
+  const known = knownNumber(lowering, numeric(lowering, value, node));
+  if (known !== null && Number.isInteger(known) && Math.abs(known) <= 1000) return known;
+  return lowering.fail(
+    node,
+    'WS1009',
+    `the ${what} that ${text} asks for must be an integer up to 1000 that is known when the kernel is compiled, and is ${describe(value)}`,
+    `write it out, as in %${what === 'width' ? '8' : '.3'}${text.at(-1)}`,
+  );
+}
+
 /** The value of a conversion, of its type. */
 function operandOf(lowering: Lowering, { text, type }: Conversion, value: Value, node: Node): Expression {
   const range = lowering.range(node);
   const { expression } = typed(lowering, numeric(lowering, value, node), node);
   const isFloat = expression.type === 'f32' || expression.type === 'f64';
-  if (/[feg]/i.test(type)) return isFloat ? expression : convert(expression, 'f64', range);
+  if (/[fega]/i.test(type)) return isFloat ? expression : convert(expression, 'f64', range);
   if (isFloat) {
     lowering.fail(
       node,
