@@ -86,7 +86,7 @@ export interface StageCopy<E extends Element = Element> {
   /** The position in the stage that the first one goes to. Default: 0. */
   readonly at?: Index;
   /** The threads that make the copy together. Default: the group; where threads have roles it must be given. */
-  readonly by?: ThreadBlock | Tile | Thread;
+  readonly by?: ThreadBlock | Tile | CoalescedGroup | ThreadSubset | Thread;
 }
 
 /** One copy, or several with names. */

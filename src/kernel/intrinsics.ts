@@ -53,6 +53,8 @@ export type ArgumentKind =
   | 'group'
   /** The same, or any lanes of a warp, or a subset of a block. */
   | 'group or lanes'
+  /** A block, a tile, also one of a block that does not fill its last one, or a single thread. */
+  | 'group or its lanes'
   | 'block'
   | 'block or tile'
   /** The same, or a tile of a block that does not fill its last one. */

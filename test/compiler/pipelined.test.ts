@@ -122,6 +122,11 @@ describe('on every target', () => {
     return [...(after.out as Int32Array)];
   };
   const counted = Array.from({ length: 120 }, (_, i) => i);
+  /** The thread of a block of 40 that is as far from the end of its tile of 16 as this is from the beginning. */
+  const mirrored = (t: number) => {
+    const first = t - (t % 16);
+    return first + Math.min(40, first + 16) - 1 - t;
+  };
 
   test('tiles have stages of their own, which end where they do', () => {
     expect(
@@ -134,6 +139,47 @@ describe('on every target', () => {
           use: (staged, batch) => { out[batch * size + t] = staged[lane] + (staged.length === 8 ? 0 : 1000); },
         });`),
     ).toEqual(counted);
+  });
+
+  // The last of them has 8 threads, and a batch of its own size.
+  const partialTile = `const tile = cuda.tiledPartition(block, 16);
+    const lane = tile.threadRank();
+    const own = (batch) => source(batch).subarray(t - lane);`;
+
+  test('tiles that do not fill the block have stages of their own', () => {
+    expect(
+      stored(`${partialTile}
+        cuda.pipelined({
+          group: tile, stages: 2, batches,
+          copy: (batch) => ({ source: own(batch), count: tile.size(), room: 16 }),
+          use: (staged, batch) => { out[batch * size + t] = staged[tile.size() - 1 - lane]; },
+        });`),
+    ).toEqual(counted.map((i) => i - (i % 40) + mirrored(i % 40)));
+  });
+
+  test('and producers and consumers among their threads', () => {
+    expect(
+      stored(`${partialTile}
+        cuda.pipelined({
+          group: tile, stages: 3, batches, producers: 3,
+          copy: (batch) => ({
+            source: own(batch).subarray(lane), count: lane < 2 ? 1 : tile.size() - 2, room: 16, at: lane, by: cuda.thisThread(),
+          }),
+          use: (staged, batch) => { out[batch * size + t] = staged[tile.size() - 1 - lane]; },
+        });`),
+    ).toEqual(counted.map((i) => ((i % 40) % 16 < 3 ? 0 : i - (i % 40) + mirrored(i % 40))));
+  });
+
+  test('any subset of the block may make a copy', () => {
+    expect(
+      stored(`const isProducer = t % 3 === 1;
+        const producers = cuda.binaryPartition(block, isProducer);
+        cuda.pipelined({
+          group: block, stages: 2, batches, role: isProducer ? 'producer' : 'consumer',
+          copy: (batch) => ({ source: source(batch), count: size, by: producers }),
+          use: (staged, batch) => { out[batch * size + t] = staged[t - t % 3]; },
+        });`),
+    ).toEqual(counted.map((i) => ((i % 40) % 3 === 1 ? 0 : i - ((i % 40) % 3))));
   });
 
   test('a number of batches counts as it was', () => {
@@ -192,6 +238,16 @@ describe('refused', () => {
       'a name that is nearly one',
       `group: block, ${rest}, ${copy}, producer: 32`,
       /has no 'producer' \(did you mean 'producers'\? /,
+    ],
+    [
+      'what a copy says',
+      `group: block, ${rest}, ${copy}, room: 64`,
+      /has no 'room' \(it stands in what copy gives: { source, count, room }/,
+    ],
+    [
+      'lanes that are no tile',
+      `group: cuda.coalescedThreads(), ${rest}, ${copy}`,
+      /group of cuda\.pipelined must be a block, a tile or a thread, and is a coalesced group \(such groups write the verbs/,
     ],
     [
       'a role and a number',

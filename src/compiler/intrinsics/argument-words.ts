@@ -40,6 +40,7 @@ export function kindText(kind: ArgumentKind): string {
     case 'element type':
       return `the name of an element type: ${elementsInWords}`;
     case 'group':
+    case 'group or its lanes':
       return 'a block, a tile or a thread';
     case 'group or lanes':
       return 'a block, a tile, a coalesced group, a subset of a block or a thread';

@@ -155,6 +155,8 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
       return value.kind === 'group' && value.group.kind !== 'grid';
     case 'group or lanes':
       return value.kind === 'lanes' || value.kind === 'subset' || accepts('group', value);
+    case 'group or its lanes':
+      return (value.kind === 'lanes' && value.tile !== undefined) || accepts('group', value);
     case 'block':
       return value.kind === 'group' && value.group.kind === 'block';
     case 'block or tile':
@@ -250,6 +252,7 @@ const converters: { readonly [K in ArgumentKind]: Converter<K> } = {
   'group or lanes': same,
   block: same,
   'block or tile': same,
+  'group or its lanes': same,
   'block, tile or its lanes': same,
   'block, tile or lanes': same,
   vector: same,

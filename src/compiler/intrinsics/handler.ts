@@ -57,6 +57,7 @@ export interface ArgumentTypes {
   readonly 'group or lanes': GroupValue | LanesValue | SubsetValue;
   readonly block: GroupValue;
   readonly 'block or tile': GroupValue;
+  readonly 'group or its lanes': GroupValue | LanesValue;
   readonly 'block, tile or its lanes': GroupValue | LanesValue;
   readonly 'block, tile or lanes': GroupValue | LanesValue | SubsetValue;
   readonly 'tile or lanes': GroupValue | LanesValue;

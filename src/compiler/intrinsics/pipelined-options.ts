@@ -11,7 +11,7 @@ import type { ArgumentTypes, IntrinsicCall } from './handler.ts';
 
 /** What the object of a call has, by the names of its members. */
 export interface Options {
-  readonly group: ArgumentTypes['group'];
+  readonly group: ArgumentTypes['group or its lanes'];
   readonly stages: number;
   readonly batches: Expression;
   readonly copy: ArgumentTypes['function'];
@@ -21,7 +21,7 @@ export interface Options {
 }
 
 const unified = {
-  group: 'group',
+  group: 'group or its lanes',
   stages: 'constant',
   batches: 'index',
   copy: 'function',
@@ -29,8 +29,8 @@ const unified = {
 } as const;
 const forms = {
   unified,
-  role: { ...unified, group: 'block or tile', role: 'role' },
-  producers: { ...unified, group: 'block or tile', producers: 'index' },
+  role: { ...unified, group: 'block, tile or its lanes', role: 'role' },
+  producers: { ...unified, group: 'block, tile or its lanes', producers: 'index' },
 } as const satisfies Readonly<Record<string, Form>>;
 
 /** A copy, as `copy` gives it. */
@@ -39,7 +39,7 @@ export interface Copy {
   readonly count: ArgumentTypes['count'];
   readonly room?: Expression;
   readonly at?: Expression;
-  readonly by?: ArgumentTypes['group'];
+  readonly by?: ArgumentTypes['group or lanes'];
 }
 
 export const copyForm = {
@@ -47,7 +47,7 @@ export const copyForm = {
   count: 'count',
   room: 'index?',
   at: 'index?',
-  by: 'group?',
+  by: 'group or lanes?',
 } as const;
 
 export const verbs = 'cuda.makePipeline, producerAcquire, cuda.memcpyAsync, producerCommit, …';
@@ -84,11 +84,16 @@ export function membersOf(
     if (names.includes(name)) continue;
     const nearest = nearestName(name, Object.keys(known));
     const others = `what it does not say is written by the verbs: ${verbs}`;
+    const ofCopy = form !== copyForm && Object.hasOwn(copyForm, name);
     lowering.fail(
       place(name),
       'WS1009',
       `${what} has no '${name}'`,
-      nearest === null ? others : `did you mean '${nearest}'? ${others}`,
+      ofCopy
+        ? `it stands in what copy gives: { source, count, ${name} }`
+        : nearest === null
+          ? others
+          : `did you mean '${nearest}'? ${others}`,
     );
   }
   const given = names.flatMap((name) => {

@@ -95,7 +95,8 @@ class Schedule {
     // It refuses a number of stages that no pipeline has; that of a thread's own pipeline as well.
     const scope: Value = { kind: 'text', text: 'block' };
     const state = this.#verb('cuda.pipelineSharedState', null, this.#place('stages'), scope, literal(stages));
-    if (group.group.kind === 'thread') return this.#verb('cuda.makePipeline', null, node);
+    if (group.kind === 'group' && group.group.kind === 'thread')
+      return this.#verb('cuda.makePipeline', null, node);
     if (role !== undefined) return this.#verb('cuda.makePipeline', null, node, group, state, role);
     if (producers === undefined) return this.#verb('cuda.makePipeline', null, node, group, state);
     const count = number('index', producers);
@@ -114,8 +115,7 @@ class Schedule {
     }
     if (producers === undefined) return null;
     const node = this.#place('producers');
-    const name = group.group.kind === 'tile' ? 'tile.threadRank' : 'block.threadRank';
-    const rank = this.#verb(name, group, node);
+    const rank = this.#verb(rankIn(group), group, node);
     if (rank.kind !== 'number') return lowering.broken();
     return this.#kept(compare('less', rank.expression, producers, lowering.range(node)));
   }
@@ -251,21 +251,28 @@ class Schedule {
 
   /** How many such groups a block has; a grid is no group of threads that share stages, and is refused before. */
   #groups(): number {
-    const { group } = this.#options.group;
     const [x, y, z] = this.#lowering.block;
-    if (group.kind === 'block') return 1;
-    return group.kind === 'tile' ? (x * y * z) / group.size : x * y * z;
+    const size = this.#groupSize();
+    return size === null ? 1 : Math.ceil((x * y * z) / size);
+  }
+
+  /** The threads of a group, of which the block's last one may have fewer; null for the block. */
+  #groupSize(): number | null {
+    const { group } = this.#options;
+    if (group.kind === 'lanes') return group.tile!.size;
+    if (group.group.kind === 'block') return null;
+    return group.group.kind === 'tile' ? group.group.size : 1;
   }
 
   /** The place of the group among those of the block. */
   #groupRank(node: Node): Expression {
     const lowering = this.#lowering;
-    const { group } = this.#options.group;
+    const size = this.#groupSize()!;
     const block: Value = { kind: 'group', group: { kind: 'block' }, metaGroupSize: 1 };
     const rank = this.#verb('block.threadRank', block, node);
     if (rank.kind !== 'number') return lowering.broken();
-    if (group.kind !== 'tile') return rank.expression;
-    const shift = lowering.indexConstant(Math.log2(group.size), node);
+    if (size === 1) return rank.expression;
+    const shift = lowering.indexConstant(Math.log2(size), node);
     return binary('shiftRight', rank.expression, shift, lowering.range(node));
   }
 
@@ -308,4 +315,9 @@ class Schedule {
     const given = values.map((value) => ({ value, node }));
     return this.#lowering.call({ kind: 'intrinsic', name, receiver }, given, node);
   }
+}
+
+function rankIn(group: Options['group']): 'block.threadRank' | 'tile.threadRank' | 'coalesced.threadRank' {
+  if (group.kind === 'lanes') return 'coalesced.threadRank';
+  return group.group.kind === 'tile' ? 'tile.threadRank' : 'block.threadRank';
 }
