@@ -3,9 +3,10 @@
 import { constants, fstatSync, openSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { unreadable } from '../diagnostics/problem.ts';
+import type { FolderFiles } from './folder-files.ts';
 import { PipePieces } from './pipe-pieces.ts';
 import { StreamBytes } from './stream-bytes.ts';
-import { isObject, isUrl } from './url.ts';
+import { isObject, isUrl, shownUrl } from './url.ts';
 import type { UrlVersions } from './url-versions.ts';
 
 /** A place in an open file: its descriptor, and bytes from its beginning. */
@@ -38,6 +39,8 @@ export interface ByteReader {
 export interface OpenBytes extends ByteReader {
   /** The path of a folder, which has no bytes of its own. Absent where it is none. */
   readonly folder?: string;
+  /** The files of a folder that is elsewhere: below a URL, or in a store of objects. Likewise. */
+  readonly files?: FolderFiles;
   /** The next bytes, which stay to be read: fewer than asked for only at the end. */
   peek(length: number): Promise<Uint8Array>;
   /** Fills `into` with the bytes from a position on, as far as there are any. Absent where they come in their order only. */
@@ -66,7 +69,7 @@ export async function openBytes(
   if (path === '-') return new StreamBytes('standard input', standardInput()).begin();
   try {
     const about = await stat(path);
-    if (about.isDirectory()) return new FolderBytes(path);
+    if (about.isDirectory()) return new FolderBytes(path, { folder: path });
     if (about.isFIFO()) return new StreamBytes(path, openPipe(path)).begin();
     const file = await open(path);
     if (about.isFile()) return new FileBytes(path, file, about.size);
@@ -74,6 +77,25 @@ export async function openBytes(
   } catch (cause) {
     throw unreadable(path, cause, 'check the path; it is taken from the current directory');
   }
+}
+
+/** Opens a folder at a URL, for formats of several files. */
+export async function openFolderOfUrls(
+  url: string,
+  opened: (one: { close(): Promise<void> }) => void,
+  versions: UrlVersions | undefined,
+): Promise<OpenBytes> {
+  const name = shownUrl(url);
+  if (isObject(url)) {
+    const stop = new AbortController();
+    opened({ close: async () => stop.abort() });
+    const { ObjectFolder } = await import('./s3-folder.ts');
+    return new FolderBytes(name, { files: await ObjectFolder.listed(url, stop, versions) });
+  }
+  const { HttpFolder } = await import('./http-folder.ts');
+  const files = new HttpFolder(url, versions);
+  opened(files);
+  return new FolderBytes(name, { files });
 }
 
 /**
@@ -88,11 +110,13 @@ function openPipe(path: string): PipePieces {
 class FolderBytes implements OpenBytes {
   readonly name: string;
   readonly size = undefined;
-  readonly folder: string;
+  readonly folder?: string;
+  readonly files?: FolderFiles;
 
-  constructor(path: string) {
-    this.name = path;
-    this.folder = path;
+  constructor(name: string, { folder, files }: Pick<OpenBytes, 'folder' | 'files'>) {
+    this.name = name;
+    if (folder !== undefined) this.folder = folder;
+    if (files !== undefined) this.files = files;
   }
 
   async read(): Promise<number> {

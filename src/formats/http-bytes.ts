@@ -141,7 +141,7 @@ class Server {
     const hint = /[*{]/.test(pathInName(this.name))
       ? 'a pattern names files, and no URLs: name each, one behind the other, or with --input x=<URL> for each'
       : 'check the URL, and who may read it';
-    return problem('WS5003', `${this.name} cannot be read: ${why}`, hint);
+    return problem('WS5003', `${this.name} cannot be read: ${why}`, hint, new Refusal(status));
   }
 
   failed(cause: unknown): Error {
@@ -156,6 +156,22 @@ class Server {
   close(): void {
     this.#stop.abort();
   }
+}
+
+/** That a server does not give what it is asked for, by the number of HTTP. */
+class Refusal extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`HTTP ${status}`);
+    this.status = status;
+  }
+}
+
+/** Whether an error says that there is nothing of a URL, and not that it could not be had. */
+export function isAbsent(error: unknown): boolean {
+  const { cause } = error as { readonly cause?: unknown };
+  return cause instanceof Refusal && cause.status === 404;
 }
 
 /** Whether another try may do better: the network has failed, and not what was asked. */

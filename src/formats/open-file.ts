@@ -7,7 +7,7 @@
 import { count } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { problem, unreadable } from '../diagnostics/problem.ts';
-import { type OpenBytes, openBytes } from './bytes.ts';
+import { type OpenBytes, openBytes, openFolderOfUrls } from './bytes.ts';
 import { compressedFormat, compressionOfBeginning, unpackedBeginning } from './compression.ts';
 import type { Dtype } from './dtype.ts';
 import { ElementSource } from './element-source.ts';
@@ -18,6 +18,7 @@ import {
   formatOfBeginning,
   formatOfFile,
   formatOfFolder,
+  formatOfFolderUrl,
   formatOfName,
 } from './registry.ts';
 import type { Wanted } from './source.ts';
@@ -64,13 +65,32 @@ export async function openFile(
 ): Promise<OpenedFile> {
   const { file, dtype } = request;
   const said = request.format === undefined ? undefined : formatOfFile(request.format, file);
-  const bytes = await openBytes(file, opened, versions);
+  const elsewhere = folderFormat(file, said);
+  const bytes = await openPlace(file, opened, versions, said);
   opened(bytes);
-  const format = said ?? (await formatOf(bytes, file));
+  const format = said ?? elsewhere ?? (await formatOf(bytes, file));
   const contents = await openContents(format, bytes, { dtype: dtype ?? needed });
   if (contents.close !== undefined) opened({ close: () => contents.close!() });
   if (dtype !== undefined) checkSaid(bytes.name, contents, dtype);
   return { file, format, bytes, contents };
+}
+
+/** Opens the bytes of a file, or the folder that a URL names. `said`: its format, where that was said. */
+export async function openPlace(
+  file: string,
+  opened: (one: { close(): Promise<void> }) => void,
+  versions?: UrlVersions,
+  said?: Format,
+): Promise<OpenBytes> {
+  const isFolder = folderFormat(file, said) !== undefined;
+  return isFolder ? openFolderOfUrls(file, opened, versions) : openBytes(file, opened, versions);
+}
+
+/** The format of a folder that a URL names; undefined where it names a file, or is none. */
+function folderFormat(file: string, said: Format | undefined): Format | undefined {
+  if (!isUrl(file)) return undefined;
+  const format = said ?? formatOfName(file) ?? formatOfFolderUrl(file);
+  return format?.mark === undefined ? undefined : format;
 }
 
 /** Has a format read what is in a file. */

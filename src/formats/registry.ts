@@ -17,7 +17,7 @@ import { parquet } from './parquet.ts';
 import { png } from './png.ts';
 import { raw } from './raw.ts';
 import { tiff } from './tiff.ts';
-import { pathInName } from './url.ts';
+import { isUrl, pathInName } from './url.ts';
 import { wav } from './wav.ts';
 import { zarr } from './zarr.ts';
 
@@ -98,6 +98,19 @@ export function formatOfBeginning(beginning: Uint8Array): Format | undefined {
 /** The format of a folder, by the file that marks it. */
 export function formatOfFolder(path: string): Format | undefined {
   return [...formats.values()].find(({ mark }) => mark !== undefined && existsSync(join(path, mark)));
+}
+
+/**
+ * The format of a folder at a URL, by the name of that, or of one that it lies in, as an array in a group: there is nothing
+ * else that could be looked at before.
+ */
+export function formatOfFolderUrl(url: string): Format | undefined {
+  if (!isUrl(url)) return undefined;
+  const names = pathInName(url).toLowerCase().split('/').slice(3);
+  return [...formats.values()].find(
+    ({ mark, endings }) =>
+      mark !== undefined && names.some((name) => endings.some((ending) => name.endsWith(ending))),
+  );
 }
 
 /** The endings of files that are read, or written, for hints. */

@@ -29,16 +29,18 @@ export async function openObject(
 }
 
 /** The ranges of one version of an object. */
-class ObjectRanges implements Ranged {
+export class ObjectRanges implements Ranged {
   readonly name: string;
   readonly #object: S3Object;
   readonly #stop: AbortController;
   #found: UrlVersion | undefined;
 
-  constructor(object: S3Object, stop: AbortController) {
+  /** `known`: the version, where that was found already. Default: the first answer says it. */
+  constructor(object: S3Object, stop: AbortController, known?: UrlVersion) {
     this.name = object.name;
     this.#object = object;
     this.#stop = stop;
+    this.#found = known;
   }
 
   get version(): string {

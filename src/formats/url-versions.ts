@@ -29,6 +29,11 @@ export class UrlVersions {
     return new UrlVersions(() => true, this.#known);
   }
 
+  /** The same versions, for what lies below a URL: it is needed where that is. */
+  below(url: string): UrlVersions {
+    return this.#isNeeded(url) ? this.needed : this;
+  }
+
   /** What was found of a URL. */
   of(url: string): UrlVersion | undefined {
     return this.#known.get(url);

@@ -7,7 +7,7 @@
 
 import { WarpstageError } from '../diagnostics/error.ts';
 import { dtypeBytes } from './dtype.ts';
-import type { StoreFile, StoreFiles } from './zarr-files.ts';
+import type { FolderFile, FolderFiles } from './folder-files.ts';
 import { type Chain, isSharded, type Shard, type ZarrArray } from './zarr-metadata.ts';
 
 /** Where the numbers of a chunk go. */
@@ -31,13 +31,13 @@ export class Chunks {
   /** Extents of what is read by itself. */
   readonly grain: readonly number[];
   readonly #array: ZarrArray;
-  readonly #files: StoreFiles;
+  readonly #files: FolderFiles;
   readonly #path: string;
   readonly #shard: Shard | undefined;
   readonly #indexes = new Map<string, Promise<BigUint64Array | undefined>>();
 
   /** `path`: of the array's folder in the store. */
-  constructor(array: ZarrArray, files: StoreFiles, path: string) {
+  constructor(array: ZarrArray, files: FolderFiles, path: string) {
     this.#array = array;
     this.#files = files;
     this.#path = path;
@@ -92,10 +92,11 @@ export class Chunks {
   }
 
   async #whole(key: string, most: number): Promise<Uint8Array | undefined> {
-    return this.#with(key, async (file) => {
+    const whole = async (file: FolderFile) => {
       if (file.size > most) throw new Error(`it has ${file.size} bytes, and may have ${most}`);
       return file.part(0, file.size);
-    });
+    };
+    return this.#with(key, whole, most);
   }
 
   async #range(key: string, [begin, length]: readonly [number, number], most: number): Promise<Uint8Array> {
@@ -118,8 +119,9 @@ export class Chunks {
     return index;
   }
 
-  async #with<T>(key: string, read: (file: StoreFile) => Promise<T>): Promise<T | undefined> {
-    const file = await this.#files.open(key);
+  /** `most`: where all of a file is read. */
+  async #with<T>(key: string, read: (file: FolderFile) => Promise<T>, most?: number): Promise<T | undefined> {
+    const file = await this.#files.open(key, most);
     if (file === undefined) return undefined;
     try {
       return await read(file);

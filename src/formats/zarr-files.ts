@@ -7,21 +7,14 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { problem, unreadable } from '../diagnostics/problem.ts';
+import { checkPart, type FolderFile, type FolderFiles } from './folder-files.ts';
 
 /** Names that are remembered of a folder: with more files than that, each is asked for. */
 const mostNames = 2 ** 17;
 /** Folders whose names are remembered. */
 const mostFolders = 64;
 
-/** A file of a store. */
-export interface StoreFile {
-  readonly size: number;
-  /** Bytes from a place on. Throws where they are not all there. */
-  part(begin: number, length: number): Promise<Uint8Array>;
-  close(): Promise<void>;
-}
-
-export class StoreFiles {
+export class StoreFiles implements FolderFiles {
   /** For messages. */
   readonly #name: string;
   readonly #folder: string;
@@ -58,7 +51,7 @@ export class StoreFiles {
   }
 
   /** Opens a file; undefined if there is none. Throws WS5003 for what is no file of the store. */
-  async open(path: string): Promise<StoreFile | undefined> {
+  async open(path: string): Promise<FolderFile | undefined> {
     if (!(await this.has(path))) return undefined;
     const full = join(this.#folder, path);
     const root = await this.#rootOf();
@@ -88,9 +81,7 @@ export class StoreFiles {
     begin: number,
     length: number,
   ): Promise<Uint8Array> {
-    if (!(begin >= 0 && length >= 0 && begin + length <= size)) {
-      throw new Error(`bytes ${begin} to ${begin + length} are to be read of ${size}`);
-    }
+    checkPart(begin, length, size);
     const bytes = new Uint8Array(length);
     let done = 0;
     while (done < length) {

@@ -3,63 +3,90 @@
 import { count } from '../diagnostics/count.ts';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { problem } from '../diagnostics/problem.ts';
+import { type FolderFiles, isBelow } from './folder-files.ts';
 import type { Contents, StoredArray } from './format.ts';
 import { pythonText } from './python-text.ts';
 import { elementsOf } from './zarr-array.ts';
 import { Chunks } from './zarr-chunks.ts';
-import { StoreFiles } from './zarr-files.ts';
 import { longestMetadata, markName } from './zarr-limits.ts';
 import { type ListedArray, parseMetadata } from './zarr-metadata.ts';
 
 /** Arrays and groups of a store. */
 const mostNodes = 10_000;
 
-/** Reads what is in the store of a folder. */
-export async function openStore(name: string, folder: string): Promise<Contents> {
-  const files = new StoreFiles(name, folder);
-  const root = await metadataOf(files, name, '');
-  if (root === undefined) throw await noStore(files, name);
+/** Reads what is in a store, by its files. */
+export async function openStore(name: string, files: FolderFiles): Promise<Contents> {
+  const text = await textOf(files, name, '');
+  if (text === undefined) throw await noStore(files, name);
+  const root = parseMetadata(name, text);
   if (root !== 'group') return { arrays: [stored(root, files, '')], facts: root.facts };
   const arrays: StoredArray[] = [];
+  const add = async (path: string): Promise<boolean> => {
+    const found = await metadataOf(files, `${name}/${path}`, path);
+    if (found !== undefined && found !== 'group') arrays.push({ name: path, ...stored(found, files, path) });
+    return found === 'group';
+  };
   const groups = [''];
   let nodes = 0;
   for (const group of groups) {
-    for (const inside of (await files.foldersIn(group)).sort()) {
-      const path = group === '' ? inside : `${group}/${inside}`;
-      const found = await metadataOf(files, `${name}/${path}`, path);
-      if (found === undefined) continue;
+    const inside = await files.foldersIn(group);
+    for (const path of inside?.map((one) => (group === '' ? one : `${group}/${one}`)).sort() ?? []) {
       if (++nodes > mostNodes) throw tooMany(name);
-      if (found === 'group') groups.push(path);
-      else arrays.push({ name: path, ...stored(found, files, path) });
+      if (await add(path)) groups.push(path);
     }
+    if (inside !== undefined) continue;
+    const listed = pathsInGroup(name, text);
+    if (listed.length > mostNodes) throw tooMany(name);
+    for (const path of listed) await add(path);
   }
   return { arrays, facts: { arrays: arrays.length } };
 }
 
-/** What a folder of the store is; undefined where nothing says so. An array that is not read has no elements. */
-async function metadataOf(
-  files: StoreFiles,
-  name: string,
-  path: string,
-): Promise<'group' | ListedArray | undefined> {
-  const file = await files.open(path === '' ? markName : `${path}/${markName}`);
+/** The text of a zarr.json; undefined where there is none. */
+async function textOf(files: FolderFiles, name: string, path: string): Promise<string | undefined> {
+  const file = await files.open(path === '' ? markName : `${path}/${markName}`, longestMetadata);
   if (file === undefined) return undefined;
   try {
     if (file.size > longestMetadata) {
       throw problem('WS5003', `the zarr.json of ${name} has ${count(file.size)} bytes, and is not read`);
     }
-    const bytes = await file.part(0, file.size);
-    return parseMetadata(name, Buffer.from(bytes).toString('utf8'));
-  } catch (error) {
-    // One array of a group that is not read leaves the others readable.
-    if (path === '' || !(error instanceof WarpstageError) || error.code !== 'WS5004') throw error;
-    return { shape: [], stored: error.issues[0]!.message, facts: {} };
+    return Buffer.from(await file.part(0, file.size)).toString('utf8');
   } finally {
     await file.close();
   }
 }
 
-function stored({ shape, stored, array }: ListedArray, files: StoreFiles, path: string): StoredArray {
+/** What a folder within the store is; undefined where nothing says so. An array that is not read has no elements. */
+async function metadataOf(
+  files: FolderFiles,
+  name: string,
+  path: string,
+): Promise<'group' | ListedArray | undefined> {
+  const text = await textOf(files, name, path);
+  try {
+    return text === undefined ? undefined : parseMetadata(name, text);
+  } catch (error) {
+    // One array of a group that is not read leaves the others readable.
+    if (!(error instanceof WarpstageError) || error.code !== 'WS5004') throw error;
+    return { shape: [], stored: error.issues[0]!.message, facts: {} };
+  }
+}
+
+/** The paths that a group says are in it, where nobody lists them. */
+function pathsInGroup(name: string, text: string): string[] {
+  const { consolidated_metadata: about } = JSON.parse(text) as { consolidated_metadata?: unknown };
+  const { metadata } = (about ?? {}) as { metadata?: unknown };
+  if (typeof metadata !== 'object' || metadata === null) {
+    throw problem(
+      'WS5004',
+      `${name} is a group, and neither its server nor its zarr.json (consolidated_metadata) lists what is in it`,
+      `name an array of it: ${name}/…; or have it list them: zarr.consolidate_metadata(…)`,
+    );
+  }
+  return Object.keys(metadata).filter(isBelow).sort();
+}
+
+function stored({ shape, stored, array }: ListedArray, files: FolderFiles, path: string): StoredArray {
   return {
     stored,
     shape,
@@ -71,8 +98,13 @@ function stored({ shape, stored, array }: ListedArray, files: StoreFiles, path: 
   };
 }
 
-async function noStore(files: StoreFiles, name: string): Promise<Error> {
-  const isOld = (await files.has('.zarray')) || (await files.has('.zgroup'));
+async function noStore(files: FolderFiles, name: string): Promise<Error> {
+  const isThere = async (path: string) => {
+    const file = await files.open(path, longestMetadata);
+    await file?.close();
+    return file !== undefined;
+  };
+  const isOld = (await isThere('.zarray')) || (await isThere('.zgroup'));
   return isOld
     ? problem(
         'WS5004',

@@ -20,9 +20,13 @@ export const zarr: Format = {
   columns: isGroup,
   seeks: 'it is a folder of files',
   async open(file) {
-    if (file.folder === undefined) throw noFolder(file.name);
-    const { openStore } = await import('./zarr-store.ts');
-    return openStore(file.name, file.folder);
+    const { folder, files } = file;
+    if (folder === undefined && files === undefined) throw noFolder(file.name);
+    const [{ openStore }, { StoreFiles }] = await Promise.all([
+      import('./zarr-store.ts'),
+      import('./zarr-files.ts'),
+    ]);
+    return openStore(file.name, files ?? new StoreFiles(file.name, folder!));
   },
   encode,
   get module() {

@@ -3,9 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import { count } from '../diagnostics/count.ts';
+import { problem } from '../diagnostics/problem.ts';
 import { Checksum } from '../files/checksum.ts';
 import type { Content } from '../files/content.ts';
-import { openBytes } from '../formats/bytes.ts';
+import type { FolderFiles } from '../formats/folder-files.ts';
+import { openPlace } from '../formats/open-file.ts';
 import { queryOf, shownUrl } from '../formats/url.ts';
 import type { UrlVersion, UrlVersions } from '../formats/url-versions.ts';
 
@@ -30,9 +32,13 @@ export async function contentOfUrl(
       opened.push(one);
       if (signal.aborted) void one.close().catch(() => {});
     };
-    const file = await openBytes(url, hold, versions);
+    const file = await openPlace(url, hold, versions);
     opened.push(file);
     const checksum = new Checksum();
+    if (file.files !== undefined) {
+      const take = (bytes: Uint8Array) => checksum.update(bytes);
+      return { bytes: await readAll(file.name, file.files, take, signal), sum: checksum.value };
+    }
     const buffer = new Uint8Array(Math.min(portion, file.size ?? portion));
     let bytes = 0;
     for (;;) {
@@ -49,6 +55,38 @@ export async function contentOfUrl(
     signal.removeEventListener('abort', onAbort);
     await close();
   }
+}
+
+/** Has the names and bytes of all files of a folder taken, as `files/content.ts` does. Says how many there were. */
+async function readAll(
+  name: string,
+  files: FolderFiles,
+  take: (bytes: Uint8Array) => void,
+  signal: AbortSignal,
+): Promise<number> {
+  if (files.all === undefined) throw noVersion(name);
+  take(Buffer.from(JSON.stringify(files.all.map(({ path, size }) => [path, size]))));
+  let all = 0;
+  for (const { path } of files.all) {
+    const file = await files.open(path);
+    if (file === undefined) continue;
+    for (let at = 0; at < file.size; at += portion) {
+      signal.throwIfAborted();
+      take(await file.part(at, Math.min(portion, file.size - at)));
+    }
+    all += file.size;
+    await file.close();
+  }
+  return all;
+}
+
+/** The error of a folder that cannot be known again: nobody says which files it has. */
+export function noVersion(name: string): Error {
+  return problem(
+    'WS5005',
+    `${name} is a folder at a URL that nobody lists: another run, or one of its pieces, cannot know it again`,
+    'name it in its store (s3://bucket/key), or save it to a folder first',
+  );
 }
 
 /**

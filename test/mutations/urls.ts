@@ -3,6 +3,7 @@
 import { mutationsOf } from './mutation.ts';
 
 const again = ['test/overlap/urls-again.test.ts'];
+const stores = ['test/formats/zarr-urls.test.ts'];
 
 export const mutations = [
   ...mutationsOf('src/formats/url-versions.ts', again, [
@@ -71,6 +72,50 @@ export const mutations = [
       from: "if (!url.endsWith('?…'))",
       to: "if (url !== '')",
       why: 'verify says of some other answer of the server that the input has changed',
+    },
+  ]),
+  ...mutationsOf('src/formats/http-bytes.ts', stores, [
+    {
+      name: 'a chunk that is refused is a missing one',
+      from: 'cause.status === 404',
+      to: 'cause.status >= 400',
+      why: 'where a token has run out, all chunks are what stands for missing ones',
+    },
+  ]),
+  ...mutationsOf('src/formats/http-folder.ts', stores, [
+    {
+      name: 'a chunk that was missing may be there later',
+      from: 'this.#versions?.found(url, nothing);',
+      to: '',
+      why: 'passes of a sequence read two states of a store',
+    },
+    {
+      name: 'names in a store are taken for more than names',
+      from: '.map(encodeURIComponent)',
+      to: '',
+      why: 'an array whose name has a question mark is another file',
+    },
+  ]),
+  ...mutationsOf('src/formats/folder-files.ts', stores, [
+    {
+      name: 'arrays of a group lie outside of it',
+      from: "!['', '.', '..'].includes(name)",
+      to: "name !== ''",
+      why: 'a store has a worker read what its caller may not',
+    },
+  ]),
+  ...mutationsOf('src/formats/s3-folder.ts', stores, [
+    {
+      name: 'objects of a store are of any version',
+      from: 'this.#stop, known)',
+      to: 'this.#stop)',
+      why: 'chunks of two states of a store are read as one',
+    },
+    {
+      name: 'a store of objects is known by its names and lengths',
+      from: 'JSON.stringify([path, size, objects.get(path)!.version])',
+      to: 'JSON.stringify([path, size])',
+      why: 'a run goes on over another store than that of the rows before',
     },
   ]),
 ];

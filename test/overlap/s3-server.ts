@@ -196,7 +196,10 @@ export function useStore(): Store {
         const prefix = query.get('prefix') ?? '';
         const keys = [...store.objects.keys()].filter((one) => one.startsWith(prefix)).sort();
         const from = Number(query.get('continuation-token') ?? 0);
-        const page = keys.slice(from, from + 2).map((one) => `<Contents><Key>${one}</Key></Contents>`);
+        const page = keys.slice(from, from + 2).map((one) => {
+          const { bytes, tag } = store.objects.get(one)!;
+          return `<Contents><Key>${one}</Key><ETag>${tag}</ETag><Size>${bytes.length}</Size></Contents>`;
+        });
         const isCut = from + 2 < keys.length;
         const next = isCut ? `<NextContinuationToken>${from + 2}</NextContinuationToken>` : '';
         xml(

@@ -2,7 +2,7 @@
 
 import { problem } from '../../diagnostics/problem.ts';
 import type { Encoding } from '../../formats/format.ts';
-import { isObject } from '../../formats/url.ts';
+import { isObject, isUrl, shownUrl } from '../../formats/url.ts';
 import { layoutOf } from '../../kernel/layout.ts';
 import type { ElementType } from '../../kernel/types.ts';
 import type { BindRequest, Unopened } from '../bind.ts';
@@ -14,7 +14,7 @@ import { encodingOf, outputFile } from '../outputs.ts';
 import { rowsOut } from '../plan.ts';
 import { checksumOf } from '../sinks/folder.ts';
 import { hasParts } from '../sinks/s3.ts';
-import { urlFact } from '../url-inputs.ts';
+import { noVersion, urlFact } from '../url-inputs.ts';
 import { contentFact, factsOf, fileFact, formatFact, nameOfFact } from './facts.ts';
 import { baseOf, baseOfPass, finalOf } from './places.ts';
 import type { Begin, Mark } from './text.ts';
@@ -48,6 +48,7 @@ export async function resumeRun(
       const content = contents.get(from.file);
       const kind = `${formatOf(from)}, ${reader.source.dtype}`;
       const version = versions.of(from.file);
+      if (isUrl(from.file) && version === undefined) throw noVersion(shownUrl(from.file));
       const fact = await (content !== undefined
         ? contentFact(from.file, kind, content)
         : version !== undefined

@@ -15,12 +15,12 @@
 import { realpath } from 'node:fs/promises';
 import { problem, unreadable } from '../../diagnostics/problem.ts';
 import { type Stamp, stampOf, timeInWords } from '../../files/stamps.ts';
-import { shownUrl } from '../../formats/url.ts';
+import { isUrl, shownUrl } from '../../formats/url.ts';
 import type { BindRequest } from '../bind.ts';
 import { filesOf } from '../input-data.ts';
 import { nameOfFact } from '../journal/facts.ts';
 import type { Facts } from '../journal/text.ts';
-import { versionInWords } from '../url-inputs.ts';
+import { noVersion, versionInWords } from '../url-inputs.ts';
 
 /** A file as a piece notes it, or a URL by its version; whole numbers as text. */
 export type InputStamp = FileStamp | UrlStamp;
@@ -56,6 +56,7 @@ export async function stampsOf(
       if (contents.has(file)) continue;
       const stamp = await stampOf(file);
       const version = versions.of(file);
+      if (isUrl(file) && version === undefined) throw noVersion(shownUrl(file));
       const called = nameOfFact(name, position, files.length);
       if (stamp !== undefined) stamps[called] = { path: await resolved(file), ...noted(stamp) };
       else if (version !== undefined) {
