@@ -251,6 +251,18 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/overlap/sinks/folder.ts',
+    ['test/overlap/power-loss.test.ts'],
+    [
+      {
+        name: 'a store that is replaced goes at once',
+        from: 'if (this.#isFlushed) this.syncName();',
+        to: '',
+        why: 'after a loss of power there is neither the old store nor the new one',
+      },
+    ],
+  ),
   ...mutationsOf('src/overlap/journal/text.ts', resumed, [
     {
       name: 'lines have no sizes',

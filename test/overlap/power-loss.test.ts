@@ -8,7 +8,7 @@
 // A run without --fsync does not promise it of a loss of power: there is a loss that shows it, so that what is
 // simulated here is known to be as bad as that. `node scripts/power-losses.mjs` simulates more, and publishes the table.
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -18,6 +18,7 @@ import { verify } from '#warpstage/overlap/verify.js';
 import { randomRuns } from '../differential/tape.ts';
 import { affine } from './jobs.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
+import { registerSmall } from './small-stores.ts';
 import { namesIn, npyFile } from './support.ts';
 
 const rows = 1600;
@@ -38,7 +39,24 @@ const common = (name: string) => ({
   ...{ chunk: 100, depth: 2, checksum: true },
 });
 /** Outputs whose bytes follow from their rows, and whose bytes depend on what was before. */
-const names = ['y.npy', 'y.csv.gz', 'y.parquet'] as const;
+const names = ['y.npy', 'y.csv.gz', 'y.parquet', 'y.small'] as const;
+registerSmall();
+
+/** A file, or all files of a folder by their names. */
+function contents(path: string): Buffer {
+  if (!statSync(path).isDirectory()) return readFileSync(path);
+  const files = namesIn(path).map((name) => [name, readFileSync(join(path, name), 'latin1')]);
+  return Buffer.from(JSON.stringify(files));
+}
+function write(path: string, bytes: Buffer): void {
+  if (!path.endsWith('.small')) {
+    writeFileSync(path, bytes);
+    return;
+  }
+  mkdirSync(path);
+  for (const [name, text] of JSON.parse(bytes.toString()) as [string, string][])
+    writeFileSync(join(path, name), text, 'latin1');
+}
 
 beforeAll(async () => {
   device = await open('cpu', { threads: 1, memory: 16 << 20 });
@@ -48,7 +66,7 @@ beforeAll(async () => {
   mkdirSync(folder());
   const written = async (name: string, a: number) => {
     await run(affine, { ...common(name), settings: { a, b: 1 } });
-    return [output(name), `${output(name)}.sums`].map((path) => readFileSync(path));
+    return [output(name), `${output(name)}.sums`].map(contents);
   };
   for (const name of names) {
     before[name] = await written(name, 3);
@@ -89,7 +107,7 @@ async function lose(kind: Kind, what: 'process' | 'power', operation: number, se
   const path = output(name);
   const [old, sums] = before[name]!;
   const [full] = whole[name]!;
-  writeFileSync(path, old!);
+  write(path, old!);
   writeFileSync(`${path}.sums`, sums!);
   const options = { ...common(name), ...how, settings: { a: 2, b: 1 } };
   const disk = new SimulatedDisk(folder(), operation);
@@ -105,16 +123,19 @@ async function lose(kind: Kind, what: 'process' | 'power', operation: number, se
   }
   disk.leave(what, randomOf(seed));
 
-  const left = existsSync(path) ? readFileSync(path) : undefined;
+  // A store that is replaced has another name for a moment.
+  const replaced = namesIn(folder()).find((name) => name.endsWith('.replaced'));
+  const there = existsSync(path) ? path : replaced === undefined ? undefined : output(replaced);
+  const left = there === undefined ? undefined : contents(there);
   const found = left?.equals(full!) ? 'new' : left?.equals(old!) ? 'old' : 'neither';
-  if (found !== 'neither' && existsSync(`${path}.sums`)) {
+  if (found !== 'neither' && there === path && existsSync(`${path}.sums`)) {
     const promised = what === 'process' || kind.fsync || kind.resume;
     const noted = verify(path, { signal: new AbortController().signal });
     if (promised) expect((await noted).differences).toEqual([]);
     else await noted.catch(() => {});
   }
   const again = await run(affine, options);
-  expect(readFileSync(path).equals(full!)).toBe(true);
+  expect(contents(path).equals(full!)).toBe(true);
   const hidden = namesIn(folder()).filter(
     (name) => name.startsWith('.') && !name.includes(`-${process.pid}-`),
   );
@@ -141,6 +162,8 @@ describe.each<Kind>([
   { name: 'y.npy', resume: true, fsync: true },
   { name: 'y.csv.gz', resume: true, fsync: false },
   { name: 'y.parquet', resume: true, fsync: false },
+  { name: 'y.small', resume: false, fsync: true },
+  { name: 'y.small', resume: true, fsync: false },
 ])('$name, resume $resume, fsync $fsync', (kind) => {
   test.each(['process', 'power'] as const)('a loss of %s', async (what) => {
     const promised = what === 'process' || kind.fsync || kind.resume;
@@ -170,4 +193,21 @@ test('without fsync, a loss of power may leave neither', async () => {
     if (output === 'neither') worst++;
   }
   expect(worst).toBe(1);
+});
+
+test('a store that is replaced goes when the names of both are on the disk', async () => {
+  const counts = { old: 0, new: 0, neither: 0 };
+  for (let operation = 15; operation <= 20; operation++) {
+    for (let seed = 1; seed <= 5; seed++) {
+      const { output } = await lose(
+        { name: 'y.small', resume: false, fsync: true },
+        'power',
+        operation,
+        seed,
+      );
+      counts[output]++;
+    }
+  }
+  expect(counts.neither).toBe(0);
+  expect(counts.new).toBeGreaterThan(0);
 });

@@ -22,22 +22,19 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Device,
-  type Format,
   type Job,
   job,
   kernel,
   map,
   open,
   type RunOptions,
-  registerFormat,
   run,
   WarpstageError,
 } from 'warpstage';
-import { zarr } from '#warpstage/formats/zarr.js';
-import { zarrFolder } from '#warpstage/formats/zarr-writer.js';
 import { verify } from '#warpstage/overlap/verify.js';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { FileOperations } from './file-operations.ts';
+import { registerSmall } from './small-stores.ts';
 import { expectFailure, namesIn } from './support.ts';
 
 /** Journals flush once a second; here a second is over whenever somebody looks. */
@@ -65,16 +62,8 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const at = (name: string) => join(directory, name);
 
-/** As Zarr, with chunks of 105 rows of ten numbers, for many of them. */
-const small: Format = {
-  ...zarr,
-  ...{ name: 'small', endings: ['.small'] },
-  encode(output) {
-    const folder = zarrFolder({ ...output, name: output.name.replace(/small$/, 'zarr') });
-    return { folder: { ...folder, unitBytes: () => 105 * 40 } };
-  },
-};
-registerFormat(small);
+/** Chunks of 105 rows of ten numbers. */
+registerSmall();
 
 /** Ten numbers for each. */
 const wide = job({

@@ -8,7 +8,7 @@
 import fs, { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 
 type Operation = (...args: unknown[]) => unknown;
 
@@ -23,11 +23,25 @@ interface File {
   since: Change[];
 }
 
+interface Folder {
+  names: Map<string, Node>;
+  durable: Map<string, Node>;
+  since: Naming[];
+}
+
+type Node = File | Folder;
+
 interface Naming {
   readonly name: string;
   /** None: the name is gone. */
-  readonly file?: File;
+  readonly node?: Node;
   readonly from?: string;
+}
+
+/** A name in a folder. */
+interface Place {
+  readonly folder: Folder;
+  readonly name: string;
 }
 
 /** Numbers from 0 to 1. */
@@ -38,10 +52,8 @@ export class SimulatedDisk {
   readonly #loss: number;
   readonly #undo: (() => void)[] = [];
   readonly #handles = new WeakMap<object, File>();
-  readonly #folders = new Set<number>();
-  #names: Map<string, File>;
-  #durableNames: Map<string, File>;
-  #namings: Naming[] = [];
+  readonly #folders = new Map<number, Folder>();
+  readonly #root: Folder;
   /** Operations that changed something, or would have. */
   operations = 0;
 
@@ -49,12 +61,7 @@ export class SimulatedDisk {
   constructor(folder: string, loss: number) {
     this.#folder = folder;
     this.#loss = loss;
-    const files = readdirSync(folder).map((name): [string, File] => [
-      name,
-      { durable: readFileSync(join(folder, name)), since: [] },
-    ]);
-    this.#names = new Map(files);
-    this.#durableNames = new Map(files);
+    this.#root = folderAt(folder);
   }
 
   /** Stands between the process and the folder from now on. */
@@ -64,17 +71,26 @@ export class SimulatedDisk {
     await file.close();
     const disk = this;
     this.#wrap(promises as never, 'open', (open) => async (path, flags, mode) => {
-      const isHere = disk.#isHere(path);
-      const opens = isHere && !disk.#names.has(basename(String(path)));
-      if (opens) disk.#begin();
+      const place = disk.#placeOf(path);
+      const there = place?.folder.names.get(place.name);
+      if (place !== undefined && there === undefined) disk.#begin();
       const handle = (await open(path, flags, mode)) as object;
-      if (isHere) {
-        const name = basename(String(path));
-        const known = disk.#names.get(name) ?? { durable: new Uint8Array(), since: [] };
-        if (opens) disk.#name({ name, file: known });
+      if (place !== undefined && !(there !== undefined && isFolder(there))) {
+        const known: File = there ?? { durable: new Uint8Array(), since: [] };
+        if (there === undefined) disk.#name(place.folder, { name: place.name, node: known });
         disk.#handles.set(handle, known);
       }
       return handle;
+    });
+    this.#wrap(promises as never, 'mkdir', (mkdir) => async (path, options) => {
+      const place = disk.#placeOf(path);
+      if (place === undefined) return await mkdir(path, options);
+      const node: Folder = { names: new Map(), durable: new Map(), since: [] };
+      const naming = { name: place.name, node };
+      disk.#begin(() => disk.#name(place.folder, naming));
+      const made = await mkdir(path, options);
+      disk.#name(place.folder, naming);
+      return made;
     });
     for (const name of ['write', 'writeFile', 'truncate', 'sync', 'datasync']) {
       this.#wrap(
@@ -100,32 +116,34 @@ export class SimulatedDisk {
       );
     }
     this.#wrap(promises as never, 'rm', (rm) => async (path, options) => {
-      if (disk.#isHere(path) && disk.#names.has(basename(String(path)))) disk.#unlink(path);
+      disk.#unlink(path);
       return await rm(path, options);
     });
     this.#wrap(fs as never, 'rmSync', (rm) => (path, options) => {
-      if (disk.#isHere(path) && disk.#names.has(basename(String(path)))) disk.#unlink(path);
+      disk.#unlink(path);
       return rm(path, options);
     });
     this.#wrap(fs as never, 'renameSync', (rename) => (from, to) => {
-      const file = disk.#names.get(basename(String(from)))!;
-      const naming = { name: basename(String(to)), file, from: basename(String(from)) };
-      disk.#begin(() => disk.#name(naming));
+      const { folder, name } = disk.#placeOf(from)!;
+      const naming = { name: basename(String(to)), node: folder.names.get(name)!, from: name };
+      disk.#begin(() => disk.#name(folder, naming));
       rename(from, to);
-      disk.#name(naming);
+      disk.#name(folder, naming);
       return undefined;
     });
     this.#wrap(fs as never, 'openSync', (open) => (path, flags, mode) => {
       const fd = open(path, flags, mode) as number;
-      if (path === disk.#folder) disk.#folders.add(fd);
+      const folder = disk.#folderOf(path);
+      if (folder !== undefined) disk.#folders.set(fd, folder);
       return fd;
     });
     this.#wrap(fs as never, 'fsyncSync', () => (fd) => {
       disk.#begin();
-      if (disk.#folders.delete(fd as number)) {
-        disk.#durableNames = new Map(disk.#names);
-        disk.#namings = [];
-      }
+      const folder = disk.#folders.get(fd as number);
+      if (folder === undefined) return undefined;
+      disk.#folders.delete(fd as number);
+      folder.durable = new Map(folder.names);
+      folder.since = [];
       return undefined;
     });
     syncBuiltinESMExports();
@@ -138,21 +156,34 @@ export class SimulatedDisk {
 
   /** Makes the folder what is there afterwards: when the process died, or when power was lost. */
   leave(what: 'process' | 'power', random: Random): void {
-    const kept = what === 'process' ? () => true : () => random() < 0.5;
-    const names = new Map(what === 'process' ? this.#names : this.#durableNames);
-    // Some systems keep the order of names, others do not.
-    const first = random() < 0.5 ? Math.floor(random() * (this.#namings.length + 1)) : undefined;
-    const namings = this.#namings.filter((_, i) => (first === undefined ? kept() : i < first));
-    if (what === 'power') for (const naming of namings) rename(names, naming);
     rmSync(this.#folder, { recursive: true });
-    mkdirSync(this.#folder);
-    const contents = new Map<File, Uint8Array>();
-    for (const [name, file] of names) {
+    this.#leave(this.#folder, this.#root, what, random, new Map());
+  }
+
+  #leave(
+    path: string,
+    folder: Folder,
+    what: 'process' | 'power',
+    random: Random,
+    contents: Map<File, Uint8Array>,
+  ): void {
+    const kept = what === 'process' ? () => true : () => random() < 0.5;
+    const names = new Map(what === 'process' ? folder.names : folder.durable);
+    // Some systems keep the order of names, others do not.
+    const first = random() < 0.5 ? Math.floor(random() * (folder.since.length + 1)) : undefined;
+    const namings = folder.since.filter((_, i) => (first === undefined ? kept() : i < first));
+    if (what === 'power') for (const naming of namings) rename(names, naming);
+    mkdirSync(path, { mode: basename(path).startsWith('.') ? 0o700 : 0o755 });
+    for (const [name, node] of names) {
+      if (isFolder(node)) {
+        this.#leave(join(path, name), node, what, random, contents);
+        continue;
+      }
       const survived =
-        what === 'process' ? file.since : file.since.flatMap((one) => (kept() ? torn(one, random) : []));
-      if (!contents.has(file)) contents.set(file, applied(file.durable, survived));
+        what === 'process' ? node.since : node.since.flatMap((one) => (kept() ? torn(one, random) : []));
+      if (!contents.has(node)) contents.set(node, applied(node.durable, survived));
       const mode = name.startsWith('.') ? 0o600 : 0o644;
-      writeFileSync(join(this.#folder, name), contents.get(file)!, { mode });
+      writeFileSync(join(path, name), contents.get(node)!, { mode });
     }
   }
 
@@ -168,18 +199,30 @@ export class SimulatedDisk {
   }
 
   #unlink(path: unknown): void {
-    const naming = { name: basename(String(path)) };
-    this.#begin(() => this.#name(naming));
-    this.#name(naming);
+    const place = this.#placeOf(path);
+    if (!place?.folder.names.has(place.name)) return;
+    const naming = { name: place.name };
+    this.#begin(() => this.#name(place.folder, naming));
+    this.#name(place.folder, naming);
   }
 
-  #name(naming: Naming): void {
-    this.#namings.push(naming);
-    rename(this.#names, naming);
+  #name(folder: Folder, naming: Naming): void {
+    folder.since.push(naming);
+    rename(folder.names, naming);
   }
 
-  #isHere(path: unknown): boolean {
-    return typeof path === 'string' && dirname(path) === this.#folder;
+  /** The folder of a path, where it is one here. */
+  #folderOf(path: unknown): Folder | undefined {
+    if (path === this.#folder) return this.#root;
+    const place = this.#placeOf(path);
+    const node = place?.folder.names.get(place.name);
+    return node !== undefined && isFolder(node) ? node : undefined;
+  }
+
+  #placeOf(path: unknown): Place | undefined {
+    if (typeof path !== 'string' || !path.startsWith(`${this.#folder}${sep}`)) return undefined;
+    const folder = this.#folderOf(dirname(path));
+    return folder && { folder, name: basename(path) };
   }
 
   #wrap(owner: Record<string, Operation>, name: string, wrap: (original: Operation) => Operation): void {
@@ -222,8 +265,24 @@ function applied(before: Uint8Array, changes: readonly Change[]): Uint8Array {
   return bytes;
 }
 
-function rename(names: Map<string, File>, { name, file, from }: Naming): void {
-  if (file === undefined) names.delete(name);
-  else names.set(name, file);
-  if (from !== undefined && names.get(from) === file) names.delete(from);
+function isFolder(node: Node): node is Folder {
+  return 'names' in node;
+}
+
+/** A folder as it lies there, all of it on the disk. */
+function folderAt(path: string): Folder {
+  const nodes = readdirSync(path, { withFileTypes: true }).map((entry): [string, Node] => {
+    const inside = join(path, entry.name);
+    return [
+      entry.name,
+      entry.isDirectory() ? folderAt(inside) : { durable: readFileSync(inside), since: [] },
+    ];
+  });
+  return { names: new Map(nodes), durable: new Map(nodes), since: [] };
+}
+
+function rename(names: Map<string, Node>, { name, node, from }: Naming): void {
+  if (node === undefined) names.delete(name);
+  else names.set(name, node);
+  if (from !== undefined && names.get(from) === node) names.delete(from);
 }

@@ -346,6 +346,8 @@ class FolderSink implements Sink {
       renameSync(replaced, this.#final);
       throw cause;
     }
+    // Before its name is on the disk, what it takes the place of may be all that there is after a loss of power.
+    if (this.#isFlushed) this.syncName();
     try {
       rmSync(replaced, { recursive: true, force: true });
     } catch {
