@@ -50,7 +50,7 @@ test.each([
   ],
   [
     checked('for (let i = 0; i < 3; ) out[t] = i;', ', { steps: 100 }'),
-    'See whether this loop ends; a thread cannot wait in a loop for what another thread writes.',
+    'See whether this loop ends. A thread may wait for what another one of its block does by an atomic operation; blocks may run one after the other, in any order.',
     checked('for (let i = 0; i < 3; i++) out[t] = i;', ', { steps: 100 }'),
   ],
   [

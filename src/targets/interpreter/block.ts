@@ -111,7 +111,7 @@ export class Block {
       'WS3007',
       range,
       `a block went round its loops more than ${this.#budget} times`,
-      'See whether this loop ends; a thread cannot wait in a loop for what another thread writes.',
+      'See whether this loop ends. A thread may wait for what another one of its block does by an atomic operation; blocks may run one after the other, in any order.',
     );
   }
 

@@ -3,6 +3,7 @@
 import type { Program } from '../../compiler/ir.ts';
 import type { BlockRunner, Executable, Fault, RunnerContext } from '../executable.ts';
 import { synchronisesGrid } from '../grid.ts';
+import { withPolls } from '../legalise/polls.ts';
 import { kernelRank } from '../legalise/thread-order.ts';
 import { placeIn } from '../place-in.ts';
 import { Block } from './block.ts';
@@ -43,7 +44,7 @@ export function createInterpreterRunner(
 ): BlockRunner {
   const { delivery, steps } = executable;
   const stages = context.stages === undefined ? {} : { observer: stageObserver(context.stages) };
-  const program: ObservedProgram = { ...executable.program, ...stages, ...observation };
+  const program: ObservedProgram = { ...withPolls(executable.program), ...stages, ...observation };
   const { cohorts } = program;
   const body =
     cohorts === undefined ? compileStatements(program, program.body) : compileCohorts(program, cohorts);

@@ -8,6 +8,7 @@ import { factsOf } from '../../analysis/facts.ts';
 import { withoutKnownBounds } from '../../analysis/known-bounds.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
 import { expandCounts } from '../counts.ts';
+import { withPolls } from '../polls.ts';
 import { lowerInBlock } from './block.ts';
 import { planCohorts } from './cohorts.ts';
 import { lowerToCounts } from './count.ts';
@@ -82,7 +83,7 @@ function splitInRows(program: Program): Program {
 function madeReady(original: Program, together: boolean, options: PassOptions): Program {
   const expanded = run(
     'warps',
-    withoutKnownBounds(original),
+    withPolls(withoutKnownBounds(original)),
     (program) => expandWarps(expandCounts(program, together), together),
     options,
   );
