@@ -1,0 +1,120 @@
+// Memory as numbers, vectors and records, seen in every way: as in JavaScript over the same bytes, on every target.
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { kernel } from 'warpstage';
+import { specialise } from '#warpstage/compiler/specialise.js';
+import { hostForm, layoutOf } from '#warpstage/kernel/layout.js';
+import { cudaTargets } from '../support/cuda.ts';
+import { interpreter } from '../support/interpreter.ts';
+import { inKernel, MemoryArray, memoryIntrinsics, val } from '../support/memory-in-javascript.ts';
+import { nativeTargets } from '../support/native.ts';
+import { sayWithoutGpu } from '../support/no-gpu.ts';
+import { runProgram, type Target } from '../support/run-program.ts';
+import { wasm, wasmStates } from '../support/wasm.ts';
+import { type Described, elementOf, type MemoryKernel, partLength, randomMemory } from './random-memory.ts';
+import { randomLimit, randomRuns, tapes } from './tape.ts';
+
+const grid = 2;
+
+/** Bytes of which every number is finite. */
+function filled(of: Described, count: number, seed: number): Uint8Array<ArrayBuffer> {
+  const { bytes, parts } = layoutOf(elementOf(of));
+  const all = new Uint8Array(bytes * count);
+  for (let i = 0; i < count; i += 1) {
+    for (const [at, { element, offset }] of parts.entries()) {
+      const number = ((i * 37 + at * 13 + seed * 11) % 201) - 100;
+      const part = all.subarray(i * bytes + offset, i * bytes + offset + layoutOf(element).bytes);
+      new MemoryArray(element, part)[0] = /64/.test(element) && !/f/.test(element) ? BigInt(number) : number;
+    }
+  }
+  return all;
+}
+
+/** What lies between the parts of records is nobody's. */
+function withoutPadding(all: Bytes, { arrays }: MemoryKernel): Bytes {
+  for (const [name, of] of Object.entries(arrays)) {
+    const { bytes, parts } = layoutOf(elementOf(of));
+    const used = new Set(
+      parts.flatMap(({ element, offset }) =>
+        Array.from({ length: layoutOf(element).bytes }, (_, byte) => offset + byte),
+      ),
+    );
+    if (used.size < bytes)
+      all[name]!.forEach((_, at, array) => {
+        if (!used.has(at % bytes)) array[at] = 0;
+      });
+  }
+  return all;
+}
+
+type Bytes = Readonly<Record<string, Uint8Array<ArrayBuffer>>>;
+
+function memoryOf({ arrays }: MemoryKernel, threads: number): Bytes {
+  return Object.fromEntries(
+    Object.entries(arrays).map(([name, of], seed) => [name, filled(of, threads * partLength, seed)]),
+  );
+}
+
+type Body = (data: object, cuda: object) => void;
+
+function asJavaScript(made: MemoryKernel, block: number): Bytes {
+  const memory = memoryOf(made, grid * block);
+  const body = new Function('val', `return ${made.text}`)(val) as Body;
+  const arrays = Object.fromEntries(
+    Object.entries(memory).map(([name, bytes]) => [
+      name,
+      new MemoryArray(elementOf(made.arrays[name]!), bytes),
+    ]),
+  );
+  for (let t = 0; t < grid * block; t += 1) {
+    const cuda = {
+      ...memoryIntrinsics,
+      // The thread's own part of the block's arrays is all that it uses.
+      sharedArray: memoryIntrinsics.localArray,
+      blockIdx: { x: Math.floor(t / block) },
+      blockDim: { x: block },
+      threadIdx: { x: t % block },
+    };
+    body({ ...arrays, ...made.records }, cuda);
+  }
+  return withoutPadding(memory, made);
+}
+
+function compiled(target: Target, made: MemoryKernel, block: number, indexType: 'i32' | 'i64'): Bytes {
+  const memory = memoryOf(made, grid * block);
+  const arrays = Object.entries(made.arrays).map(
+    ([name, of]) => [name, typeof of === 'string' ? (`${of}[]` as const) : of.array] as const,
+  );
+  const schema = { ...Object.fromEntries(arrays), ...made.records };
+  const one = kernel(schema, new Function(`return ${inKernel(made.text)}`)(), { name: 'random' });
+  const given = { block: [block, 1, 1], indexType, constants: {}, functions: {} } as const;
+  const { program } = specialise(one as never, given);
+  const views = Object.entries(memory).map(([name, bytes]) => {
+    const { Values } = hostForm(elementOf(made.arrays[name]!));
+    return [name, new Values(bytes.buffer)] as const;
+  });
+  const { fault } = runProgram(target, program, { grid, arguments: Object.fromEntries(views) as never });
+  expect(fault).toBeNull();
+  return withoutPadding(memory, made);
+}
+
+const targets: readonly Target[] = [interpreter('late'), wasm, wasmStates, ...nativeTargets, ...cudaTargets];
+
+sayWithoutGpu();
+
+test.each(targets.map((target) => [target.name, target] as const))(
+  '%s',
+  (_, target) => {
+    fc.assert(
+      fc.property(tapes(220), fc.boolean(), fc.constantFrom(3, 1, 8, 32), (tape, wide, block) => {
+        const made = randomMemory(tape);
+        expect(compiled(target, made, block, wide ? 'i64' : 'i32'), made.text).toEqual(
+          asJavaScript(made, block),
+        );
+      }),
+      randomRuns(cudaTargets.includes(target) || nativeTargets.includes(target) ? 10 : 60),
+    );
+  },
+  randomLimit(60),
+);
