@@ -46,6 +46,8 @@ export type Executable =
       /** How the block is run, and whether 4 lanes at a time: tests assert that the fast path ran. */
       readonly mode: 'regions' | 'states';
       readonly vectorised: boolean;
+      /** How many blocks take turns at a loop, if any do. */
+      readonly blocksInTurn?: number;
       /** What the numbers that the module reports in a fault mean. */
       readonly sites: readonly FaultSite[];
       /** The same code made for this processor, if it is wanted. */

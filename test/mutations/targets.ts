@@ -44,6 +44,48 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/wasm/turns.ts',
+    ['test/wasm/turns.test.ts'],
+    [
+      {
+        name: 'blocks that take turns share an arena',
+        from: "code.get(at).i32(bytes).op('i32.add').set(at)",
+        to: "code.get(at).i32(0).op('i32.add').set(at)",
+        why: 'a block goes on with the variables and the shared arrays of another',
+      },
+      {
+        name: 'a variable of the block is not kept from turn to turn',
+        from: 'if (variable !== null) found.add(variable);',
+        to: '',
+        why: 'a block goes on with what another has in a variable',
+      },
+      {
+        name: 'blocks before the one that faults do not go on',
+        from: '      resume(endless);',
+        to: '',
+        why: 'another block than the first that faults is reported, depending on who takes turns',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/striding.ts',
+    ['test/wasm/turns.test.ts'],
+    [
+      {
+        name: 'blocks that wait for what others write take turns',
+        from: 'return !waitsForMemory(program);',
+        to: 'return true;',
+        why: 'a block waits for ever for one that has no turn meanwhile',
+      },
+      {
+        name: 'blocks that print take turns',
+        from: "    case 'print':",
+        to: '',
+        why: 'lines of blocks come in another order',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/wasm/prefix.ts',
     ['test/wasm/prefix.test.ts'],
     [

@@ -90,8 +90,8 @@ function regionsModule(program: Program, options: PassOptions, registers?: Regis
   const lowered = lowerToRegions(program, options);
   if ('obstacle' in lowered) return null;
   const unit = Unit.ofBody(lowered.program, options.without, registers);
-  const { vectorised } = writeRegions(unit, lowered.uniformity);
-  return finished(unit, 'regions', vectorised);
+  const { vectorised, blocksInTurn } = writeRegions(unit, lowered.uniformity);
+  return { ...finished(unit, 'regions', vectorised), ...(blocksInTurn > 1 ? { blocksInTurn } : {}) };
 }
 
 function statesModule(program: Program, options: PassOptions, registers?: Registers): Module {

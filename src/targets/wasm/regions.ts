@@ -1,29 +1,37 @@
 // Writes a program that its block runs: the function `run`, which runs blocks region by region.
 //
 //   run(record, arena, first, end) → 0, or 1 after a fault was noted
+//
+// Where blocks take turns at a loop (turns.ts), what runs them is `advance`, which may put one aside.
 
-import type { Call, Region } from '../../compiler/ir.ts';
+import type { Call, Region, Statement } from '../../compiler/ir.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
-import { Code, type Label, type Local } from './encoder/code.ts';
+import { Code, type FunctionReference, type Label, type Local } from './encoder/code.ts';
+import { pushExpression } from './expressions.ts';
 import type { Hoisting } from './hoisting.ts';
 import { LaunchValues } from './launch-values.ts';
 import { writeMark } from './marks.ts';
 import { writeRows } from './rows.ts';
 import { Lanes } from './simd/lanes.ts';
-import { writeStatements } from './statements.ts';
+import { writeLoop, writeStatements } from './statements.ts';
 import type { Frame, ThreadContext } from './thread-context.ts';
+import { outcomes, planTurns, type Turns, writeAside, writeBack, writeTurns } from './turns.ts';
 import type { Unit } from './unit.ts';
 import { Variables } from './variables.ts';
 
-/** Adds `run` to the module; returns whether any region is run in lanes. */
+/** Adds `run` to the module; returns whether any region is run in lanes, and how many blocks take turns. */
 export function writeRegions(
   unit: Unit,
   uniformity: { readonly block: Uniformity; readonly row: Uniformity },
-): { readonly vectorised: boolean } {
-  const writer = new RegionWriter(unit, uniformity.block, new Lanes(unit, uniformity.row));
-  writer.writeRun();
-  return { vectorised: writer.vectorised };
+): { readonly vectorised: boolean; readonly blocksInTurn: number } {
+  const turns = planTurns(unit);
+  const writer = new RegionWriter(unit, uniformity.block, new Lanes(unit, uniformity.row), turns);
+  const run = writer.writeRun();
+  return { vectorised: writer.vectorised, blocksInTurn: turns === null ? 1 : writeTurns(unit, turns, run) };
 }
+
+const parameters = ['record', 'arena', 'block', 'end'] as const;
+const ofTurns = ['resumes', 'most'] as const;
 
 class RegionWriter {
   readonly #unit: Unit;
@@ -34,18 +42,16 @@ class RegionWriter {
   readonly #launch: LaunchValues;
   readonly #variables: Variables;
   readonly #uniform: ThreadContext;
+  readonly #turns: Turns | null;
   #endOfBlock: Label | null = null;
 
-  constructor(unit: Unit, uniformity: Uniformity, lanes: Lanes) {
+  constructor(unit: Unit, uniformity: Uniformity, lanes: Lanes, turns: Turns | null) {
     this.#unit = unit;
     this.#uniformity = uniformity;
     this.#lanes = lanes;
-    this.#code = new Code([
-      { name: 'record', type: 'i32' },
-      { name: 'arena', type: 'i32' },
-      { name: 'block', type: 'i32' },
-      { name: 'end', type: 'i32' },
-    ]);
+    this.#turns = turns;
+    const names = [...parameters, ...(turns === null ? [] : ofTurns)];
+    this.#code = new Code(names.map((name) => ({ name, type: 'i32' })));
     this.#launch = new LaunchValues(unit, this.#code, { record: 0, arena: 1, block: 2 });
     this.#variables = new Variables(unit, this.#code, this.#launch);
     this.#uniform = this.#context({
@@ -58,10 +64,16 @@ class RegionWriter {
     });
   }
 
-  writeRun(): void {
+  /** Writes `run`, or `advance` where blocks take turns. */
+  writeRun(): FunctionReference {
     const code = this.#code;
     const [block, end] = [2, 3];
-    this.#unit.module.function('run', code, ['i32', 'i32', 'i32', 'i32'], ['i32'], { exported: true });
+    const { module } = this.#unit;
+    const takes = [...parameters, ...(this.#turns === null ? [] : ofTurns)].map(() => 'i32' as const);
+    const run =
+      this.#turns === null
+        ? module.function('run', code, takes, ['i32'], { exported: true })
+        : module.function('advance', code, takes, ['i32']);
     const blocks = code.capture(() => {
       code.block((done) => {
         code.get(block).get(end).op('i32.ge_u').brIf(done);
@@ -69,7 +81,7 @@ class RegionWriter {
           const body = code.capture(() => {
             code.block((endOfBlock) => {
               this.#endOfBlock = endOfBlock;
-              writeStatements(this.#uniform, this.#unit.program.body);
+              this.#writeBody(this.#unit.program.body);
             });
           });
           this.#launch.writeBlockPrologue();
@@ -81,6 +93,43 @@ class RegionWriter {
     this.#launch.writeLaunchPrologue();
     code.append(blocks);
     code.i32(0);
+    return run;
+  }
+
+  #writeBody(body: readonly Statement[]): void {
+    const turns = this.#turns;
+    if (turns === null) {
+      writeStatements(this.#uniform, body);
+      return;
+    }
+    const code = this.#code;
+    const kept = { unit: this.#unit, code, launch: this.#launch, variables: this.#variables };
+    const [resumes, most] = [4, 5];
+    const left = code.local('i32', 'left');
+    const { loop } = turns;
+    const position = body.indexOf(loop);
+    code.get(most).set(left);
+    code.get(resumes).if(
+      () => writeBack(kept, turns),
+      () => writeStatements(this.#uniform, body.slice(0, position)),
+    );
+    writeLoop(this.#uniform, loop, {
+      pushTest: (test) => pushExpression(this.#uniform, test),
+      // Who would go on is put aside, and finds so again.
+      writeBody: () => {
+        code
+          .get(left)
+          .op('i32.eqz')
+          .if(() => {
+            writeAside(kept, turns);
+            code.i32(outcomes.aside).op('return');
+          });
+        code.get(left).i32(1).op('i32.sub').set(left);
+        writeStatements(this.#uniform, loop.body);
+      },
+      writeUpdate: () => writeStatements(this.#uniform, loop.update),
+    });
+    writeStatements(this.#uniform, body.slice(position + 1));
   }
 
   #writeRegion(region: Region): void {

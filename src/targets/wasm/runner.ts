@@ -2,7 +2,7 @@
 //
 // Blocks are run a slice at a time, each slice about a millisecond. An engine that has compiled
 // the code better meanwhile uses that from the next call on, never in the middle of one; so the
-// first slice is a single block.
+// first slice is a single block. Where blocks take turns, a slice soon has as many.
 
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { BlockRunner, Executable, RunnerContext } from '../executable.ts';
@@ -75,7 +75,7 @@ export type CodeFunctions = GridFunctions & {
 
 /** Runs blocks by an executable's code, whatever carries that out. */
 export function blockRunner(
-  { program }: WasmExecutable,
+  { program, blocksInTurn: least = 1 }: WasmExecutable,
   { memory }: RunnerContext,
   functions: CodeFunctions,
   { faults, patience, enter }: HostSide,
@@ -105,8 +105,8 @@ export function blockRunner(
       const start = performance.now();
       enter(block);
       if (run(record, arena, block, sliceEnd) !== 0) return faults.take();
-      if (performance.now() - start < sliceTime) slice = Math.min(2 * slice, largestSlice);
-      else slice = Math.max(1, Math.floor(slice / 2));
+      if (slice < least || performance.now() - start < sliceTime) slice = Math.min(2 * slice, largestSlice);
+      else slice = Math.max(least, Math.floor(slice / 2));
       block = sliceEnd;
     }
     return null;

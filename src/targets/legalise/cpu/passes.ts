@@ -25,9 +25,10 @@ export type CpuPass = (typeof cpuPasses)[number];
  * a loop keep only what is read behind it, and unsigned numbers are compared by what an engine has. Indices are not checked where what is known of them shows that they are inside (wasm/memory);
  * those of dimensions are checked for all lanes at once, against their extents. What lies evenly apart, such as a field of
  * records, is loaded and stored as vectors whose parts change places. What is tested behind a branch is tested for a block of
- * threads first, and addresses in loops go on from turn to turn.
+ * threads first, and addresses in loops go on from turn to turn. Blocks take turns at a loop that strides over the grid.
  */
 export const writingPasses = [
+  'turns',
   'jumps',
   'narrow',
   'pairs',
