@@ -77,7 +77,7 @@ function randomStrides(tape: Tape): Program {
       () => store(places, place, add(load(places, place), add(kept.value, convert(wide.value, 'i32')))),
       () => atomic('add', [totals, rank], kept.value),
       // Outside of the array, in some rounds of some blocks.
-      () => kept.set(load(input, add(place, multiply(round.value, p.index(tape.pick([0, 0, 97])))))),
+      () => kept.set(load(input, add(place, multiply(round.value, p.index(tape.pick([0, 400])))))),
     ])();
   const several = (make: () => Statement, most: number) => Array.from({ length: 1 + tape.below(most) }, make);
   const begin = p.index(threads);
@@ -141,7 +141,7 @@ const blocksInTurn = (program: Program) => compileWasm(program).blocksInTurn ?? 
 test.each([wasm, wasmWithout('turns')])('random loops of blocks, by $name', (target) => {
   let [runs, inTurn, faults] = [0, 0, 0];
   fc.assert(
-    fc.property(tapes(30), fc.nat(23), fc.nat(6), (tape, more, n) => {
+    fc.property(tapes(60), fc.nat(23), fc.nat(6), (tape, more, n) => {
       const program = randomStrides(tape);
       const launch = { grid: 1 + more, n };
       const expected = outcome(interpreter('eager'), program, launch);
