@@ -155,7 +155,7 @@ export const mutations = [
       },
       {
         name: 'tiles of a warp have the stages of threads',
-        from: "if (group.kind !== 'tile') return rank.expression;",
+        from: 'if (size === 1) return rank.expression;',
         to: 'return rank.expression;',
         why: 'a tile writes over the stages of others',
       },
