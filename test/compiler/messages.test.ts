@@ -199,7 +199,7 @@ const cases: readonly (readonly [what: string, text: string, ...messages: string
   [
     'an array printed',
     '({ y }) => { console.log(«y»); }',
-    "WS1009: parts of console.log must be text or a number, and is the f32 array 'y' (take one of its elements: y[0])",
+    "WS1009: parts of console.log must be text, a number or a vector, and is the f32 array 'y' (take one of its elements: y[0])",
   ],
   [
     'too few arguments',

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { format } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { kernel, open } from 'warpstage';
@@ -117,6 +118,30 @@ describe.each(devices)('$name', ({ open: openDevice }) => {
       '   42|3.2     |te',
       '0x1.ap+1|0X1.AP+1|ff|00ab',
       '100 %%',
+    ]);
+  });
+});
+
+describe.each(devices)('vectors, on $name', ({ open: openDevice }) => {
+  test('are written as JavaScript writes objects of their components', async () => {
+    const printing = kernel({ x: 'f32x4[]', n: 'u8x2[]', big: 'i64x2' }, ({ x, n, big }) => {
+      console.log('x is', x[1]!, n[0]!);
+      console.log(`${big} and`, big);
+      console.log('%s: %d', x[0]!, 7);
+    });
+    await using device = await openDevice();
+    const lines: string[] = [];
+    device.print = (line) => lines.push(line);
+    const x = device.alloc('f32x4', 2);
+    const n = device.alloc('u8x2', 1);
+    device.defaultStream.memcpyAsync(x, Float32Array.of(1, 2, 3, 4, -0.5, 2 ** 70, 0.25, NaN));
+    device.defaultStream.memcpyAsync(n, Uint8Array.of(255, 7));
+    device.defaultStream.launch(printing, { grid: 1, block: 1 }, { x, n, big: { x: 2n ** 62n, y: -1n } });
+    await device.defaultStream.synchronize();
+    expect(lines).toEqual([
+      format('x is', { x: -0.5, y: 2 ** 70, z: 0.25, w: NaN }, { x: 255, y: 7 }),
+      `{ x: 4611686018427387904, y: -1 } and ${format({ x: 2n ** 62n, y: -1n })}`,
+      `${format({ x: 1, y: 2, z: 3, w: 4 })}: 7`,
     ]);
   });
 });

@@ -84,7 +84,7 @@ export function kindText(kind: ArgumentKind): string {
     case 'object':
       return 'an object: { name: value, … }';
     case 'anything':
-      return 'text or a number';
+      return 'text, a number or a vector';
   }
 }
 

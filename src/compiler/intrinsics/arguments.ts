@@ -196,7 +196,7 @@ function accepts(kind: ArgumentKind, value: Value): boolean {
     case 'function':
       return value.kind === 'closure' || value.kind === 'deviceFunction';
     case 'anything':
-      return isNumeric(value) || ['text', 'choice', 'template', 'quotient'].includes(value.kind);
+      return isNumeric(value) || ['text', 'choice', 'template', 'quotient', 'vector'].includes(value.kind);
   }
 }
 

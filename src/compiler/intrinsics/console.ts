@@ -2,6 +2,7 @@
 
 import type { AnyNode, Node } from 'acorn';
 import { counted } from '../../diagnostics/count.ts';
+import { componentNames } from '../../kernel/types.ts';
 import { intrinsic } from '../advice.ts';
 import { convert, knownTruth } from '../build.ts';
 import type { Expression } from '../ir.ts';
@@ -215,6 +216,14 @@ function print(
       break;
     case 'template':
       for (const inner of part.parts) print(lowering, inner, parts, node, true);
+      break;
+    case 'vector':
+      part.components.forEach((component, position) => {
+        append(parts, `${position === 0 ? '{ ' : ', '}${componentNames[position]!}: `);
+        parts.push(component);
+        if (isBigint(component.type) && !inText) append(parts, 'n');
+      });
+      append(parts, ' }');
       break;
     case 'choice':
       lowering.fail(
