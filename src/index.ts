@@ -2,7 +2,9 @@
 
 import './diagnostics/disposal.ts';
 
+export type { FileWithin } from './files/folder.ts';
 export type { ByteReader, FilePlace, OpenBytes } from './formats/bytes.ts';
+export type { FolderFile, FolderFiles } from './formats/folder-files.ts';
 export type {
   Archive,
   Contents,
@@ -11,6 +13,7 @@ export type {
   ElementsInPlace,
   ElementsInUnits,
   Encoding,
+  FolderEncoding,
   Format,
   OpenRequest,
   OutputDescription,

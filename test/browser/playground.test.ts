@@ -90,7 +90,7 @@ describePage('in Chromium', () => {
     const loaded = served.asked.slice(before).map((name) => name || 'index.html');
     expect(loaded).toContain('check.js');
     const bytes = loaded.map((name) => gzipSync(files.get(name)!).length);
-    expect(bytes.reduce((sum, one) => sum + one, 0) / 1024).toBeLessThan(400);
+    expect(bytes.reduce((sum, one) => sum + one, 0) / 1024).toBeLessThan(410);
     await page.close();
   });
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, job, kernel, open, type RunOptions, run } from 'warpstage';
 import { contentOf } from '#warpstage/files/content.js';
+import { pythonText } from '#warpstage/formats/python-text.js';
 import { merge } from '#warpstage/overlap/shards/merge.js';
 import { verify } from '#warpstage/overlap/verify.js';
 import { runHere } from '../cli/support.ts';
@@ -143,7 +144,9 @@ describe('a store at a URL', () => {
   test('that is none says so', async () => {
     await expectFailure(read(`${host.origin}/x.zarr`), 'WS5003', /is no Zarr store: it has no zarr\.json/);
     await expectFailure(read('s3://data/x.zarr'), 'WS5003', /is no Zarr store/);
-    await expectFailure(read(served({ '.zarray': json({}) })), 'WS5004', /version 2/);
+    const old = served({ '.zarray': json({}) });
+    const again = `write it as version 3: zarr.save('new.zarr', zarr.open(${pythonText(old)}, mode='r')[...])`;
+    await expectFailure(read(old), 'WS5004', /version 2/, again);
     const { 'zarr.json': about } = plain;
     await expectFailure(
       read(served({ 'zarr.json': about!, 'c/0': Buffer.alloc(100_000) }, 'y.zarr', { ranges: false })),
@@ -197,7 +200,8 @@ describe('a group at a URL', () => {
 
   test('that nobody lists is refused', async () => {
     const url = served({ ...inside, 'zarr.json': group() });
-    await expectFailure(read(url), 'WS5004', /is a group, and neither its server/, /name an array of it/);
+    const hint = `name an array of it: ${url}/…; or have it list them: zarr.consolidate_metadata(…)`;
+    await expectFailure(read(url), 'WS5004', /is a group, and neither its server/, hint);
   });
 });
 

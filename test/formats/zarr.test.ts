@@ -19,6 +19,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, job, kernel, open, run, WarpstageError } from 'warpstage';
 import * as zarrita from 'zarrita';
+import { pythonText } from '#warpstage/formats/python-text.js';
 import { wantedOf } from '#warpstage/overlap/input-data.js';
 import { OpenInputs } from '#warpstage/overlap/inputs.js';
 import { merge } from '#warpstage/overlap/shards/merge.js';
@@ -504,6 +505,12 @@ describe('what a store may not be', () => {
     ],
   ])('%s', async (_, make, code, message) => {
     await expectFailure(read(make()), code, message);
+  });
+
+  test('what is not read says how it is written anew', async () => {
+    const path = changed({ codecs: [bytesCodec, { name: 'odd' }] });
+    const hint = `write it anew: zarr.save('plain.zarr', zarr.open(${pythonText(path)}, mode='r')[...])`;
+    await expectFailure(read(path), 'WS5004', /the codec "odd"/, hint);
   });
 
   test('what lies elsewhere, or is no file', async () => {
