@@ -83,8 +83,7 @@ describe('random programs', () => {
         randomRuns(nativeTargets.includes(target) ? 6 : atLength ? 100 : 50),
       );
       // Each way really ran.
-      const least = nativeTargets.includes(target) ? 0 : 2;
-      for (const way of expectedWays(target)) expect(ways.get(way) ?? 0, way).toBeGreaterThan(least);
+      for (const way of expectedWays(target)) expect(ways.get(way) ?? 0, way).toBeGreaterThan(0);
     },
     randomLimit(100),
   );
