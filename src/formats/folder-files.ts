@@ -31,7 +31,7 @@ export function checkPart(begin: number, length: number, size: number): void {
   throw new Error(`bytes ${begin} to ${begin + length} are to be read of ${size}`);
 }
 
-/** Whether a path stays below its folder, whoever follows it. */
+/** Whether a path leads to something below its folder, on every system and every server. */
 export function isBelow(path: string): boolean {
   return path.split('/').every((name) => !['', '.', '..'].includes(name) && !/[\\\0]/.test(name));
 }

@@ -236,7 +236,7 @@ class WholeRun {
     };
     signal.addEventListener('abort', release);
     try {
-      // Before the listener was there, nobody was told.
+      // A signal that was aborted before this listener was added has not told it.
       signal.throwIfAborted();
       const binding = await bindJob(job, {
         job: job.name,

@@ -78,6 +78,18 @@ export const mutations = [
         why: 'a block waits for ever for one that has no turn meanwhile',
       },
       {
+        name: 'blocks that add up floats take turns',
+        from: 'return anyOrder.has(operator) && !isFloat(value.type);',
+        to: 'return anyOrder.has(operator);',
+        why: 'a sum is another from launch to launch on one thread',
+      },
+      {
+        name: 'what is assigned in a branch does not tell which was taken',
+        from: "if (each.kind === 'if') for (const id of assignedIn([each])) add(id);",
+        to: '',
+        why: 'a block waits for ever for one that has no turn meanwhile',
+      },
+      {
         name: 'blocks that print take turns',
         from: "    case 'print':",
         to: '',

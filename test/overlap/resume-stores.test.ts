@@ -316,7 +316,7 @@ describe('what a run has left', () => {
         },
       ],
       [() => rmSync(partial(), { recursive: true })],
-      // What is more than a journal counts is in nobody's way.
+      // More than a journal counts does no harm.
       [() => writeFileSync(partial('c.2.0'), 'half'), true],
       [() => writeFileSync(partial('zarr.json'), '{}'), true],
       [() => mkdirSync(partial('c.3.0')), true],

@@ -184,11 +184,24 @@ test('where something could tell how far others are, no block takes turns', () =
   expect(blocksInTurn(striding((p, flags) => [atomic('add', [flags, zero(p)], p.index(1))]))).toBeGreaterThan(
     1,
   );
+  const ofBlock = (p: ProgramBuilder) =>
+    atomic('add', [p.shared('sums', 'f32', 1), zero(p)], constant('f32', 1));
+  expect(blocksInTurn(striding((p) => [ofBlock(p)]))).toBeGreaterThan(1);
   const telling: Parameters<typeof striding>[0][] = [
     (p, flags) => [atomic('add', [flags, zero(p)], p.index(1), { result: found(p) })],
     () => [print('here')],
     () => [core({ kind: 'fence', scope: 'device' })],
+    (p, flags) => [atomic('exch', [flags, zero(p)], p.builtin('blockIdx.x'))],
+    (p) => [atomic('add', [p.array('sums', 'f32'), zero(p)], constant('f32', 0.1))],
     (p, flags) => [loop(p.label(), compare('less', load(flags, zero(p)), zero(p)), [found(p).set(zero(p))])],
+    (p, flags) => {
+      const goesOn = p.variable('goesOn', 'bool');
+      const isThere = compare('notEqual', load(flags, zero(p)), zero(p));
+      return [
+        goesOn.set(constant('bool', true)),
+        loop(p.label(), goesOn.value, [when(isThere, [goesOn.set(constant('bool', false))])]),
+      ];
+    },
     (p, flags) => {
       const seen = found(p);
       const label = p.label();

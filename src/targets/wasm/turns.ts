@@ -21,7 +21,7 @@ import type { Unit } from './unit.ts';
 import type { Variables } from './variables.ts';
 
 /** Rounds of the loop in a turn: streams in which a block reads an array. */
-const rounds = 4;
+const rounds = 3;
 /** Bytes that the arenas of the blocks that take turns may have together, and how many blocks. */
 const [mostBytes, mostBlocks, fewestBlocks] = [256 * 1024, 64, 8];
 const alignment = 256;
@@ -43,7 +43,8 @@ export interface Turns {
 /** The turns that blocks take at a program's loop; null where none strides, or they would be told apart. */
 export function planTurns(unit: Unit): Turns | null {
   const { program } = unit;
-  if (!unit.does('turns') || unit.rankGroup !== null) return null;
+  // Code for a processor asks for the next pieces itself, and turns only cost it time.
+  if (!unit.does('turns') || unit.forProcessor) return null;
   if (program.sharedArrays.some((array) => constantOf(array.count) === null)) return null;
   const loop = program.body.find((each): each is Loop => each.kind === 'loop' && stridesOverGrid(each));
   if (loop === undefined || !loop.testFirst || !isOblivious(program)) return null;

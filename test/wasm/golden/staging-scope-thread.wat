@@ -842,7 +842,7 @@
               (i32.const 0)
               (select
                 (i32.const -1)
-                (i32.const 4)
+                (i32.const 3)
                 (i32.and
                   (i32.eq
                     (local.get 5)
@@ -972,7 +972,7 @@
                       (local.get 8)
                       (i32.const 1))
                     (i32.const 1)
-                    (i32.const 4)))
+                    (i32.const 3)))
                 (if  ;; label = @6
                   (i32.eq
                     (local.get 8)

@@ -2,10 +2,11 @@
 //
 // A loop strides where its rounds access arrays of the launch at places that lie the grid's size apart. Blocks may take turns at
 // it if nothing in the program tells them how far others have come: no operation of theirs orders or waits for
-// what other blocks do, and none prints or asks for the time. What a CPU promises beside CUDA is kept so: a block finds
-// what those before it have left, if it looks for it in a way that CUDA allows.
+// what other blocks do, none prints or asks for the time, and none gives another result in another order, as sums of
+// floats do. So results stay the same from launch to launch, however many blocks take turns.
 
-import type { ArrayReference, Call, Expression, Program } from '../../../compiler/ir.ts';
+import type { ArrayReference, AtomicOperator, Call, Expression, Program } from '../../../compiler/ir.ts';
+import { isFloat } from '../../../compiler/number-types.ts';
 import type { Loop } from '../../analysis/counters.ts';
 import {
   anyExpression,
@@ -19,6 +20,9 @@ import {
   readBy,
 } from '../../analysis/walk.ts';
 
+type Atomic = Extract<Call, { intrinsic: 'atomic' }>;
+
+/** Whether the rounds of a loop stride over the grid. */
 export function stridesOverGrid(loop: Loop): boolean {
   const turn = [...loop.body, ...loop.update];
   const assigned = assignedIn(turn);
@@ -65,7 +69,7 @@ function isOwnBusiness(call: Call): boolean {
     case 'sync':
       return call.group.kind !== 'grid';
     case 'atomic':
-      return call.result === null && call.operator !== 'store' && call.order === undefined;
+      return call.result === null && call.order === undefined && isInAnyOrder(call);
     case 'core':
       return call.operation.kind !== 'fence';
     case 'print':
@@ -78,6 +82,14 @@ function isOwnBusiness(call: Call): boolean {
     default:
       return true;
   }
+}
+
+const anyOrder: ReadonlySet<AtomicOperator> = new Set(['add', 'sub', 'min', 'max', 'and', 'or', 'xor']);
+
+/** Whether an atomic operation leaves the same, whichever block comes first. */
+function isInAnyOrder({ array, operator, value }: Atomic): boolean {
+  if (array.space !== 'global') return true;
+  return anyOrder.has(operator) && !isFloat(value.type);
 }
 
 /** Whether how long a loop goes on follows from what blocks write. */
@@ -95,11 +107,16 @@ function waitsForMemory({ body, parameters }: Program): boolean {
     );
   for (let found = true; found; ) {
     found = false;
-    forEachStatement(body, (each) => {
-      const variable = assignedBy(each);
-      if (variable === null || told.has(variable) || !expressionsOf(each).some(tells)) return;
+    const add = (variable: number | null) => {
+      if (variable === null || told.has(variable)) return;
       told.add(variable);
       found = true;
+    };
+    forEachStatement(body, (each) => {
+      if (!expressionsOf(each).some(tells)) return;
+      add(assignedBy(each));
+      // What is assigned in a branch tells which one was taken.
+      if (each.kind === 'if') for (const id of assignedIn([each])) add(id);
     });
   }
   return anyStatement(body, (each) => {
