@@ -14,8 +14,8 @@ const alone = [
   'test/runtime/occupancy-of-a-gpu.test.ts',
 ];
 
-/** Takes all of a GPU's memory, so that nothing else may use one meanwhile. */
-const last = ['test/cuda/full.test.ts'];
+/** Take nearly all of a GPU's memory, so that nothing else may use one meanwhile. */
+const last = ['test/cuda/full.test.ts', 'test/cuda/job-failures.test.ts'];
 
 /** Times in milliseconds, far more than any test takes by itself: a machine may have other things to do. */
 const common = {
@@ -58,7 +58,7 @@ export default defineConfig({
         },
       },
       { test: { ...common, name: 'alone', include: alone, exclude: last, sequence: { groupOrder: 1 } } },
-      { test: { ...common, name: 'last', include: last, sequence: { groupOrder: 3 } } },
+      { test: { ...common, name: 'last', include: last, maxWorkers: 1, sequence: { groupOrder: 3 } } },
     ],
   },
 });

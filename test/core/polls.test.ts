@@ -66,12 +66,22 @@ describe('a thread waits for another one of its block', () => {
   });
 });
 
+// Relaxed ones alone order nothing of what the lock guards, and a GPU shows it.
 test.each([
-  ['taken by comparing', 'while (cuda.atomicCAS(flags, 0, 0, 1) !== 0);', 'cuda.atomicExch(flags, 0, 0);'],
+  [
+    'taken by comparing',
+    'while (cuda.atomicCAS(flags, 0, 0, 1, "acquire") !== 0);',
+    'cuda.atomicExch(flags, 0, 0, "release");',
+  ],
   [
     'of 64 bits, by exchange',
-    'while (cuda.atomicExch(wide, 0, 1n) !== cuda.u64(0));',
-    'cuda.atomicExch(wide, 0, 0n);',
+    'while (cuda.atomicExch(wide, 0, 1n, "acquire") !== cuda.u64(0));',
+    'cuda.atomicStore(wide, 0, 0n, "release");',
+  ],
+  [
+    'with fences of its own',
+    'while (cuda.atomicCAS(flags, 0, 0, 1) !== 0); cuda.threadFence();',
+    'cuda.threadFence(); cuda.atomicExch(flags, 0, 0);',
   ],
 ])('a lock that all threads want, %s', (_, take, release) => {
   const { out } = run(`${take} out[0] = out[0] + t; ${release}`);

@@ -42,6 +42,36 @@ describe.skipIf(!canFake)('a GPU', () => {
     y.free();
   });
 
+  // Its code has 512 bytes itself, for barriers, say.
+  test.each([
+    ['as much as a block has without asking', 48 * 1024],
+    ['somewhat more with what the code has itself', 48 * 1024 - 256],
+    ['all that there is', 227 * 1024 - 512],
+  ])('launches a block that has %s', async (_, bytes) => {
+    const y = device.alloc('f32', 256);
+    device.defaultStream.launch(staged, { grid: 1, block: 64 }, { y, room: bytes / 4 - 1 });
+    await device.synchronize();
+    y.free();
+  });
+
+  test('refuses a block whose barriers no longer fit beside its arrays, and says so', () => {
+    const y = device.alloc('f32', 256);
+    for (const bytes of [227 * 1024 - 508, 227 * 1024]) {
+      const launch = () =>
+        device.defaultStream.launch(staged, { grid: 1, block: 64 }, { y, room: bytes / 4 - 1 });
+      expect(launch).toThrowError(
+        expect.objectContaining({
+          code: 'WS2004',
+          message: expect.stringContaining(
+            `a block needs ${bytes + 512} bytes of shared memory, 512 of them for barriers and tests; the device has 232448`,
+          ),
+          hint: 'use smaller blocks, fewer stages or smaller tiles',
+        }),
+      );
+    }
+    y.free();
+  });
+
   test('and proposes a block by them', () => {
     const y = device.alloc('f32', 1024);
     // Its registers leave no more than 512 threads, whatever the blocks.

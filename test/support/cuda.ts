@@ -40,7 +40,7 @@ function open(): Opened {
     const name = { name: 'default', priority: 0, handle: 0 };
     opened = {
       gpu,
-      launcher: new Launcher(driver, context),
+      launcher: new Launcher(driver, context, gpu.properties.sharedMemoryPerBlock),
       channels: new Channels(
         driver,
         new DeviceMemory(driver, context),

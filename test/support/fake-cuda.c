@@ -83,6 +83,9 @@ int fake_retained(void) { return retained; }
 static int calls = 0;
 int fake_calls(void) { return calls; }
 
+/* What every function has of static shared memory, and a block may have in all, without asking and with. */
+enum { STATIC = 512, PLAIN = 48 * 1024, ROOM = 232448 };
+
 static R result_of(const char *function) {
   ++calls;
   if (lost) return lost;
@@ -150,7 +153,7 @@ R cuDeviceGetAttribute(int *value, int attribute, int device) {
     case 76: *value = capability % 10; break;
     case 81: *value = 233472; break;
     case 82: *value = 65536; break;
-    case 97: *value = 232448; break;
+    case 97: *value = ROOM; break;
     case 106: *value = 32; break;
     case 111: *value = 1024; break;
     default: *value = 1;
@@ -227,8 +230,8 @@ R cuMemsetD8Async(H to, uint8_t byte, size_t bytes, H stream) {
 }
 
 /* Modules */
-/* Of a module and its function: a hash of the image. */
-struct code { uint64_t hash; };
+/* Of a module and its function: a hash of the image, and the dynamic shared memory that was asked for. */
+struct code { uint64_t hash; int dynamic; };
 static int modules = 0;
 /* Modules that were loaded and not unloaded. */
 int fake_modules(void) { return modules; }
@@ -236,6 +239,7 @@ R cuModuleLoadData(H *module, char *image) {
   SYNCHRONISE;
   struct code *code = malloc(sizeof *code);
   code->hash = 14695981039346656037u;
+  code->dynamic = 0;
   for (; *image; ++image) code->hash = (code->hash ^ (unsigned char)*image) * 1099511628211u;
   *module = (H)code;
   ++modules;
@@ -243,17 +247,22 @@ R cuModuleLoadData(H *module, char *image) {
 }
 R cuModuleUnload(H module) { --modules; free((void *)module); return 0; }
 R cuModuleGetFunction(H *function, H module, const char *name) { ANSWER; *function = module; return 0; }
-R cuFuncSetAttribute(H function, int attribute, int value) { ANSWER; return 0; }
+R cuFuncSetAttribute(H function, int attribute, int value) {
+  ANSWER;
+  if (attribute != 8 || value + STATIC > ROOM) return 1;
+  ((struct code *)function)->dynamic = value;
+  return 0;
+}
 R cuFuncGetAttribute(int *value, int attribute, H function) {
   ANSWER;
-  *value = attribute == 1 ? 512 : attribute == 3 ? 24 : 128;
+  *value = attribute == 1 ? STATIC : attribute == 3 ? 24 : 128;
   return 0;
 }
 R cuCtxGetDevice(int *device) { ANSWER; *device = 0; return 0; }
 /* By its registers alone: 128 of 65536 for each thread, and dynamic shared memory by 228 KiB. */
 R cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, H function, int threads, size_t shared) {
   ANSWER;
-  int most = 65536 / (128 * threads), fit = shared == 0 ? most : (int)(228 * 1024 / (shared + 512 + 1024));
+  int most = 65536 / (128 * threads), fit = shared == 0 ? most : (int)(228 * 1024 / (shared + STATIC + 1024));
   *blocks = fit < most ? fit : most;
   return 0;
 }
@@ -320,6 +329,8 @@ R cuLaunchKernelEx(struct config *config, H function, H parameters, H extra) {
   ++launches;
   unsigned *g = config->grid, *b = config->block;
   H stream = config->stream;
+  int dynamic = config->shared;
+  if (dynamic + STATIC > PLAIN && dynamic > ((struct code *)function)->dynamic) return 1;
   struct operation o = {.run = run_kernel};
   char *packed = (char *)((uint64_t *)extra)[1];
   size_t size = *(uint64_t *)((uint64_t *)extra)[3] & 0xffffffff;

@@ -6,6 +6,7 @@ import { bytesOf } from '../../kernel/layout.ts';
 import type { RecordOf, Struct, StructFields } from '../../kernel/struct.ts';
 import type { ElementType } from '../../kernel/types.ts';
 import { compileCuda } from '../../targets/cuda/compile.ts';
+import { checkSharedBytes } from '../../targets/cuda/prelude-checks.ts';
 import type { Span } from '../../timeline/span.ts';
 import {
   Allocation,
@@ -86,8 +87,11 @@ export class CudaDevice implements Device {
   constructor({ gpu, defaultStream, checked, specialise }: CudaSettings) {
     this.#gpu = gpu;
     const { driver, context, properties, architecture } = gpu;
-    this.properties = properties;
-    this.#launcher = new Launcher(driver, context);
+    const { sharedMemoryPerBlock } = properties;
+    this.properties = checked
+      ? { ...properties, sharedMemoryPerBlock: sharedMemoryPerBlock - checkSharedBytes }
+      : properties;
+    this.#launcher = new Launcher(driver, context, sharedMemoryPerBlock);
     const portable = portableArchitectures();
     this.#compiler = new CudaCompiler(architecture);
     this.#raw = new RawKernels(this, this.#compiler, { architecture, portable });

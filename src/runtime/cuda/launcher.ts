@@ -18,10 +18,12 @@ type CudaExecutable = Extract<Executable, { target: 'cuda' }>;
 
 /** CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
 const maxDynamicShared = 8;
-/** What a block may have without asking for more. */
+/** What a block may have without asking for more, static and dynamic. */
 const plainShared = 48 * 1024;
 interface Loaded {
   readonly handle: number;
+  /** Shared memory that its code has besides: barriers, stages, what tests need. */
+  readonly staticShared: number;
   /** Dynamic shared memory that was asked for. */
   shared: number;
 }
@@ -33,6 +35,8 @@ interface Packed extends PackedLaunch {
 export class Launcher {
   readonly #driver: Driver;
   readonly #context: Pick<Context, 'use' | 'lost'>;
+  /** The shared memory that a block may have, static and dynamic. */
+  readonly #room: number;
   readonly #functions = new WeakMap<CudaExecutable, Loaded>();
   readonly #packed = new WeakMap<LaunchWork, Packed>();
   /** Modules that are loaded: each until its executable can be launched no more. A command in flight holds its own. */
@@ -43,9 +47,10 @@ export class Launcher {
   #lastBound: LaunchWork | null = null;
   #last: Packed | null = null;
 
-  constructor(driver: Driver, context: Pick<Context, 'use' | 'lost'>) {
+  constructor(driver: Driver, context: Pick<Context, 'use' | 'lost'>, sharedMemoryPerBlock: number) {
     this.#driver = driver;
     this.#context = context;
+    this.#room = sharedMemoryPerBlock;
     this.#call = new LaunchCall(driver);
   }
 
@@ -118,7 +123,8 @@ export class Launcher {
         driver.cuModuleGetFunction(handle, module[0], executable.entry),
         `finding kernel \`${executable.entry}\``,
       );
-      loaded = { handle: Number(handle[0]), shared: 0 };
+      const { sharedBytes: staticShared } = attributesOf(driver, Number(handle[0]));
+      loaded = { handle: Number(handle[0]), staticShared, shared: 0 };
       this.#functions.set(executable, loaded);
     }
     return loaded;
@@ -128,17 +134,30 @@ export class Launcher {
     const executable = work.executable as CudaExecutable;
     const loaded = this.#load(executable);
     const parameters = packParameters(work, executable);
-    const { sharedBytes } = parameters;
-    if (sharedBytes > Math.max(loaded.shared, plainShared)) {
-      this.#driver.check(
-        this.#driver.cuFuncSetAttribute(loaded.handle, maxDynamicShared, sharedBytes),
-        'asking for shared memory',
-      );
-      loaded.shared = sharedBytes;
-    }
+    this.#admitShared(work, loaded, parameters.sharedBytes);
     const { block } = executable.program;
     const extents = { grid: work.grid, block };
     return { ...parameters, loaded, values: work.values, extents, isCooperative: work.cooperative };
+  }
+
+  /** Sees to it that a block may have so much dynamic shared memory. Throws WS2004 if it cannot. */
+  #admitShared(work: LaunchWork, loaded: Loaded, dynamic: number): void {
+    const bytes = loaded.staticShared + dynamic;
+    if (dynamic <= loaded.shared || bytes <= plainShared) return;
+    if (bytes > this.#room) {
+      throw new WarpstageError({
+        code: 'WS2004',
+        message:
+          `launch of ${kernelInWords(work.name)}: a block needs ${bytes} bytes of shared memory, ` +
+          `${loaded.staticShared} of them for barriers and tests; the device has ${this.#room}`,
+        hint: 'use smaller blocks, fewer stages or smaller tiles',
+      });
+    }
+    this.#driver.check(
+      this.#driver.cuFuncSetAttribute(loaded.handle, maxDynamicShared, dynamic),
+      'asking for shared memory',
+    );
+    loaded.shared = dynamic;
   }
 
   /** Of a GPU that has stopped nothing can be given back. */

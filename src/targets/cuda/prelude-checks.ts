@@ -61,6 +61,9 @@ WS_DEVICE unsigned ws_rank_in_block() {
 `;
 }
 
+/** What the tests of a block take of its shared memory: an address and a number, of 16 bytes with what lies behind them. */
+export const checkSharedBytes = 16;
+
 /**
  * Tests, for kernels that are checked, behind the thread's rank. They keep a kernel's registers few, as those decide how many blocks a
  * multiprocessor runs: what is only needed when a test fails is computed then, or looked up in shared memory.
