@@ -32,6 +32,20 @@ async function compile(
   }
 }
 
+/** The bytes of shared memory that the only kernel of a text has before it is given any. */
+export async function staticSharedOf(text: string, architecture: string): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'warpstage-nvcc-'));
+  const file = join(folder, 'kernel.cu');
+  try {
+    await writeFile(file, text);
+    const options = [`-arch=sm_${architecture}`, '-cubin', '-Xptxas', '-v', '-o', join(folder, 'out')];
+    const { stderr } = await promisify(execFile)('nvcc', [...options, file]);
+    return Number(/ (\d+) bytes smem/.exec(stderr)?.[1] ?? 0);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
 /** What lets the next text define its macros anew. */
 function forgetMacros(texts: readonly string[]): string {
   const names = texts.flatMap((text) => [...text.matchAll(/^#define (\w+)/gm)].map(([, name]) => name!));

@@ -61,8 +61,11 @@ WS_DEVICE unsigned ws_rank_in_block() {
 `;
 }
 
-/** What the tests of a block take of its shared memory: an address and a number, of 16 bytes with what lies behind them. */
-export const checkSharedBytes = 16;
+/**
+ * What the tests of a block take of its shared memory: an address and a number, behind which its arrays begin at the
+ * next multiple of what they are aligned to (`sharedAlignment`; where a copy promises more, the launch says what is missing).
+ */
+export const checkSharedBytes = 128;
 
 /**
  * Tests, for kernels that are checked, behind the thread's rank. They keep a kernel's registers few, as those decide how many blocks a
