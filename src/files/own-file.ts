@@ -2,21 +2,32 @@
 //
 // In a folder where other users may write, a file of a known name may be theirs, a link to another file of this
 // user, or one that they can change at any time. What is opened here is none of that.
+//
+// What is complete has the rights of its output for a moment, before it has the name: others may write to it then if they may
+// to the output. A process that ended there left what it wrote nevertheless, and it is made its user's alone again.
 
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { type FileHandle, lstat, open, stat } from 'node:fs/promises';
 import { problem } from '../diagnostics/problem.ts';
 
 /** What belongs to this user alone, and is not to be seen by others before it is complete. */
 export const ownMode = 0o600;
 export const ownFolderMode = 0o700;
+/** For others to write. */
+const writable = 0o022;
+
+/** The rights of an output when it is complete: those of what it takes the place of, or else what is usual of the kind. */
+export async function modeOfOutput(final: string, usual: 0o666 | 0o777): Promise<number> {
+  const about = await stat(final).catch(() => undefined);
+  return about === undefined ? usual & ~process.umask() : about.mode & 0o777;
+}
 
 /**
- * Opens a file of this user's for reading and writing; undefined if there is none.
+ * Opens a file of this user's for reading and writing; undefined if there is none. `allowed`: rights that it may have.
  *
  * @throws WarpstageError WS5013 for a file that others may have made or can change, or that is no regular file
  */
-export async function openOwn(path: string): Promise<FileHandle | undefined> {
+export async function openOwn(path: string, allowed: number = ownMode): Promise<FileHandle | undefined> {
   const flags = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   let file: FileHandle;
   try {
@@ -28,7 +39,7 @@ export async function openOwn(path: string): Promise<FileHandle | undefined> {
     throw why === undefined ? cause : refusal(path, why, cause);
   }
   try {
-    const why = reasonAgainst(await file.stat());
+    const why = reasonAgainst(await file.stat(), allowed);
     if (why !== undefined) throw refusal(path, why);
     return file;
   } catch (error) {
@@ -38,11 +49,11 @@ export async function openOwn(path: string): Promise<FileHandle | undefined> {
 }
 
 /**
- * Whether there is a folder of this user's, whose files are nobody else's then either.
+ * Whether there is a folder of this user's, whose files are nobody else's then either. `allowed`: rights that it may have.
  *
  * @throws WarpstageError WS5013 for one that others may have made or can change, or what is none
  */
-export async function isOwnFolder(path: string): Promise<boolean> {
+export async function isOwnFolder(path: string, allowed: number = ownFolderMode): Promise<boolean> {
   const about = await lstat(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'ENOENT' && cause.code !== 'ENOTDIR') throw cause;
   });
@@ -50,10 +61,20 @@ export async function isOwnFolder(path: string): Promise<boolean> {
   const why = about.isSymbolicLink()
     ? reasons.ELOOP
     : about.isDirectory()
-      ? othersIn(about)
+      ? othersIn(about, allowed)
       : 'it is no directory';
   if (why !== undefined) throw refusal(path, why);
   return true;
+}
+
+/** Makes a folder its user's alone, if it is there. A symbolic link is not followed. */
+export async function closeFolder(path: string): Promise<void> {
+  if (process.geteuid === undefined) return;
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY;
+  const folder = await open(path, flags).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'ENOENT') throw cause;
+  });
+  await folder?.chmod(ownFolderMode).finally(() => folder.close());
 }
 
 /** Errors of opening that say what stands there. */
@@ -66,19 +87,19 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: 'this user may not read and write it',
 };
 
-function reasonAgainst(about: Stats): string | undefined {
+function reasonAgainst(about: Stats, allowed: number): string | undefined {
   if (!about.isFile()) return 'it is no regular file';
   if (process.geteuid === undefined) return undefined;
   if (about.nlink > 1) return 'it is a file of another name as well';
-  return othersIn(about);
+  return othersIn(about, allowed);
 }
 
 /** Which other users something is of. */
-function othersIn(about: Stats): string | undefined {
+function othersIn(about: Stats, allowed: number): string | undefined {
   const own = process.geteuid?.();
   if (own === undefined) return undefined;
   if (about.uid !== own) return `it belongs to another user (${about.uid})`;
-  return (about.mode & 0o022) === 0 ? undefined : 'other users may write to it';
+  return (about.mode & writable & ~allowed) === 0 ? undefined : 'other users may write to it';
 }
 
 function refusal(path: string, why: string, cause?: unknown): Error {

@@ -6,7 +6,7 @@ import { count } from '../../diagnostics/count.ts';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { problem, unreadable } from '../../diagnostics/problem.ts';
 import { Checksum } from '../../files/checksum.ts';
-import { isOwnFolder, openOwn } from '../../files/own-file.ts';
+import { isOwnFolder, modeOfOutput, openOwn } from '../../files/own-file.ts';
 import { readThrough } from '../../files/sum-of-file.ts';
 import { differencesOf } from './facts.ts';
 import { unpack } from './packed.ts';
@@ -86,11 +86,13 @@ export async function formerRun(
 }
 
 /** Bytes that wait; undefined for nothing at all, and as many as one likes of what is no file. */
-async function sizeOf(partial: string, { hasParts, folderSum }: Target): Promise<number | undefined> {
+async function sizeOf(partial: string, { path, hasParts, folderSum }: Target): Promise<number | undefined> {
   if (hasParts !== undefined) return Infinity;
-  if (folderSum === undefined) return await readOwn(partial, async (file) => (await file.stat()).size);
+  const allowed = await modeOfOutput(path, folderSum === undefined ? 0o666 : 0o777);
+  if (folderSum === undefined)
+    return await readOwn(partial, async (file) => (await file.stat()).size, allowed);
   try {
-    return (await isOwnFolder(partial)) ? Infinity : undefined;
+    return (await isOwnFolder(partial, allowed)) ? Infinity : undefined;
   } catch (cause) {
     throw unreadable(partial, cause);
   }
@@ -120,7 +122,8 @@ async function intactPart(
       bytes: bytesAt(target, noted, i),
       sum: noted.rows === 0 ? new Checksum().value : noted.sums[i],
     }));
-    const checksums = await readOwn(partials[i]!, (file) => intactSums(file, sums));
+    const allowed = await modeOfOutput(target.path, 0o666);
+    const checksums = await readOwn(partials[i]!, (file) => intactSums(file, sums), allowed);
     intact = checksums?.length ?? 1;
     found.push(checksums ?? [new Checksum()]);
   }
@@ -194,9 +197,13 @@ async function intactSums(
 }
 
 /** Looks into a file that a former run of this user left; undefined if there is none. */
-async function readOwn<T>(path: string, look: (file: FileHandle) => Promise<T>): Promise<T | undefined> {
+async function readOwn<T>(
+  path: string,
+  look: (file: FileHandle) => Promise<T>,
+  allowed?: number,
+): Promise<T | undefined> {
   try {
-    const file = await openOwn(path);
+    const file = await openOwn(path, allowed);
     if (file === undefined) return undefined;
     try {
       return await look(file);
