@@ -8,7 +8,7 @@ import { beginsAsStream } from './arrow-message.ts';
 import type { BatchWriter } from './arrow-writer.ts';
 import type { Encoding, Format, OutputDescription } from './format.ts';
 import { packageFile } from './package-file.ts';
-import { columnsOf, nothingKept } from './text-rows.ts';
+import { columnsOf, heldByGroup, nothingKept } from './text-rows.ts';
 
 /** Arrow files, and streams: those end in `.arrows`, or go through pipes. */
 export const arrow: Format = {
@@ -63,6 +63,7 @@ function encode(output: OutputDescription): Encoding {
       const bytes = (await opened()).add(elements);
       return behindBegin(bytes);
     },
+    heldBytes: (shape) => heldByGroup(2 ** 16, component, shape),
     keep: () => made?.keep() ?? nothingKept,
     async restore(state) {
       if (state.length === 0) return;

@@ -3,7 +3,7 @@
 import { constants, fstatSync, openSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { unreadable } from '../diagnostics/problem.ts';
-import type { FolderFiles } from './folder-files.ts';
+import { type FolderFiles, heldByRanges } from './folder-files.ts';
 import { PipePieces } from './pipe-pieces.ts';
 import { StreamBytes } from './stream-bytes.ts';
 import { isObject, isUrl, shownUrl } from './url.ts';
@@ -41,6 +41,8 @@ export interface OpenBytes extends ByteReader {
   readonly folder?: string;
   /** The files of a folder that is elsewhere: below a URL, or in a store of objects. Likewise. */
   readonly files?: FolderFiles;
+  /** Bytes that reading holds, beside what it reads into. Default: hardly any. */
+  readonly heldBytes?: number;
   /** The next bytes, which stay to be read: fewer than asked for only at the end. */
   peek(length: number): Promise<Uint8Array>;
   /** Fills `into` with the bytes from a position on, as far as there are any. Absent where they come in their order only. */
@@ -112,11 +114,14 @@ class FolderBytes implements OpenBytes {
   readonly size = undefined;
   readonly folder?: string;
   readonly files?: FolderFiles;
+  readonly heldBytes?: number;
 
   constructor(name: string, { folder, files }: Pick<OpenBytes, 'folder' | 'files'>) {
     this.name = name;
     if (folder !== undefined) this.folder = folder;
-    if (files !== undefined) this.files = files;
+    if (files === undefined) return;
+    this.files = files;
+    this.heldBytes = heldByRanges;
   }
 
   async read(): Promise<number> {

@@ -130,6 +130,7 @@ async function openPacked(
     return {
       ...contents,
       facts: { compressed: compression.name, ...contents.facts },
+      heldBytes: packingBytes + (contents.heldBytes ?? 0),
       async close() {
         await contents.close?.();
         await close();
@@ -151,6 +152,9 @@ async function* unpacked(unpacking: Transform, { name }: Compression): AsyncGene
   }
 }
 
+/** What packing some MiB takes, and unpacking: the state of the packer, and pieces that are not taken back at once. */
+const packingBytes = 2 ** 25;
+
 /** Bytes that are read at once. */
 const pieceBytes = 1 << 18;
 
@@ -168,7 +172,7 @@ function packed(format: Format, compression: Compression, output: OutputDescript
   checkCompresses(compression, name);
   const inner = format.encode!({ ...output, name: compressionOfName(name)?.inner ?? name });
   const compress = (bytes: Uint8Array) => compression.compress(bytes, name);
-  const { begin, encode, end, keep, restore } = inner;
+  const { begin, encode, end, keep, restore, heldBytes } = inner;
   // A run begins again behind a chunk that was compressed, where what is inside does.
   const isKept = encode === undefined || keep !== undefined;
   return {
@@ -179,6 +183,7 @@ function packed(format: Format, compression: Compression, output: OutputDescript
         (await encode?.(elements)) ??
           new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength),
       ),
+    heldBytes: (shape) => packingBytes + (heldBytes?.(shape) ?? 0),
     ...(isKept && { keep: keep ?? (() => () => new Uint8Array()) }),
     ...(restore && { restore }),
     // Nothing at all is no file of either kind.

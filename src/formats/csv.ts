@@ -5,7 +5,7 @@
 
 import type { Encoding, Format, OutputDescription } from './format.ts';
 import { packageFile } from './package-file.ts';
-import { columnsOf, encodeRows, nothingKept } from './text-rows.ts';
+import { columnsOf, encodeRows, heldByRows, nothingKept } from './text-rows.ts';
 
 /** CSV and TSV files. */
 export const csv: Format = {
@@ -32,6 +32,7 @@ function encode(output: OutputDescription): Encoding {
       return Buffer.from(`${names.map(quotedName).join(separator)}\n`);
     },
     encode: (elements) => encodeRows(elements, output.element, width, (row) => `${row.join(separator)}\n`),
+    heldBytes: () => heldByRows,
     keep: () => nothingKept,
   };
 }

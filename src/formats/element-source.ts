@@ -56,6 +56,7 @@ export class ElementSource implements Source {
   readonly shape: readonly number[] | undefined;
   readonly length: number | undefined;
   readonly rate: number | undefined;
+  readonly decodingBytes: number;
   readonly #bytes: ByteReader;
   readonly #wanted: Wanted;
   readonly #scratch: Uint8Array | undefined;
@@ -68,8 +69,10 @@ export class ElementSource implements Source {
     dtype: Dtype,
     array: Pick<StoredArray, 'shape' | 'length' | 'rate'>,
     wanted: Wanted,
+    heldBytes = 0,
   ) {
     checkConversion(name, dtype, wanted);
+    this.decodingBytes = heldBytes + scratchBytes;
     this.name = name;
     this.dtype = dtype;
     this.shape = array.shape;

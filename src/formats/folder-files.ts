@@ -25,6 +25,9 @@ export interface FolderFiles {
   readonly all?: readonly FileWithin[];
 }
 
+/** Bytes that are on their way from elsewhere, and have come, at most: see ranged-bytes.ts. */
+export const heldByRanges = 2 ** 24;
+
 /** Refuses bytes that a file does not have. */
 export function checkPart(begin: number, length: number, size: number): void {
   if (begin >= 0 && length >= 0 && begin + length <= size) return;

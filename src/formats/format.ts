@@ -80,6 +80,8 @@ export interface Contents {
   readonly arrays: readonly StoredArray[];
   /** What else `warpstage info` says of the file, for example `{ 'row groups': 12 }`. */
   readonly facts?: Readonly<Record<string, string | number>>;
+  /** Bytes that reading it holds beside what decoding does, as to unpack it. Default: hardly any. */
+  readonly heldBytes?: number;
   /** Frees what was taken beside the file itself, which is closed afterwards. */
   close?(): Promise<void>;
 }
@@ -172,6 +174,11 @@ export interface Encoding {
   readonly needsShape?: boolean;
   /** The bytes of elements, in their order. Default: as they lie in memory. */
   encode?(elements: TypedArray): Uint8Array | Promise<Uint8Array>;
+  /**
+   * Bytes that encoding holds at most, beside elements that it is given: a MiB of them at once, or a row. Default: with an
+   * `encode` of its own eight MiB.
+   */
+  heldBytes?(shape: readonly number[]): number;
   /** How it is written where it is a folder of files: then nothing else of this counts but `begin`, which may refuse it. */
   readonly folder?: FolderEncoding;
   /** Bytes behind the last element. Default: none. */

@@ -12,6 +12,9 @@ import { StreamBytes } from './stream-bytes.ts';
 import { pathInName, shownUrl } from './url.ts';
 import { changedUrl, type UrlVersions } from './url-versions.ts';
 
+/** Bytes of pieces that have come, and were read, before their memory is given back. */
+const pieceGarbage = 2 ** 25;
+
 /** Milliseconds before another try, where the network or the server fails. */
 const pauses = [100, 1000];
 
@@ -58,7 +61,7 @@ export async function openUrl(
 
 function streamOf(server: Server, response: Response): OpenBytes {
   if (response.status !== 200) throw server.answered(response);
-  return new StreamBytes(server.name, response.body ?? []).begin();
+  return new StreamBytes(server.name, response.body ?? [], { heldBytes: pieceGarbage }).begin();
 }
 
 /** What tells versions of a file apart, as the server says it. */

@@ -9,7 +9,7 @@ import type { ByteReader, OpenBytes } from './bytes.ts';
 import type { Contents, Encoding, Format, OutputDescription } from './format.ts';
 import { packageFile } from './package-file.ts';
 import { endOfRecords, TextBlocks } from './text-blocks.ts';
-import { columnsOf, encodeRows, nothingKept } from './text-rows.ts';
+import { columnsOf, encodeRows, heldByRows, nothingKept } from './text-rows.ts';
 import { contentsOf, type RowReader, sampleBytes, type TextColumn } from './text-table.ts';
 import type { FieldValue } from './text-values.ts';
 
@@ -124,6 +124,7 @@ function encode(output: OutputDescription): Encoding {
         const fields = row.map((text, i) => `${names[i]}:${jsonOf(text, output)}`);
         return `{${fields.join(',')}}\n`;
       }),
+    heldBytes: () => heldByRows,
     keep: () => nothingKept,
   };
 }

@@ -12,6 +12,8 @@ import { StreamBytes } from './stream-bytes.ts';
 
 /** Files of an archive that are looked at: more are no arrays to choose from. */
 const mostEntries = 10_000;
+/** Pieces that were read and unpacked, before their memory is given back. */
+const unpackingBytes = 2 ** 25;
 /** Bytes that are read at once. */
 const pieceBytes = 1 << 18;
 
@@ -50,7 +52,7 @@ export async function openNpz(file: OpenBytes): Promise<Contents> {
         },
       });
     }
-    return { arrays, close };
+    return { arrays, heldBytes: unpackingBytes, close };
   } catch (error) {
     await close();
     throw error;

@@ -113,12 +113,13 @@ export async function openContents(format: Format, bytes: OpenBytes, about: Open
   }
 }
 
-/** The source of the array that is wanted. */
+/** The source of the array that is wanted. `bytes`: those of the file. */
 export async function sourceOf(
   file: string,
   format: Format,
-  { arrays }: Contents,
+  { arrays, heldBytes = 0 }: Contents,
   wanted: Wanted,
+  bytes?: OpenBytes,
 ): Promise<ElementSource | UnitSource> {
   const array = arrayOf(file, format, arrays, wanted);
   const name = array.name === undefined ? nameOf(file) : `column '${array.name}' of ${nameOf(file)}`;
@@ -131,8 +132,9 @@ export async function sourceOf(
     );
   }
   const elements = await elementsOf(name, array, wanted);
-  if ('bytes' in elements) return new ElementSource(name, elements.bytes, dtype, array, wanted);
-  const source = new UnitSource(name, elements.dtype ?? dtype, array, elements, wanted);
+  const held = heldBytes + (bytes?.heldBytes ?? 0);
+  if ('bytes' in elements) return new ElementSource(name, elements.bytes, dtype, array, wanted, held);
+  const source = new UnitSource(name, elements.dtype ?? dtype, array, elements, wanted, held);
   if (nulls > 0 && wanted.nulls === undefined) {
     throw hasNulls(name, `${count(nulls)} of ${count(source.length ?? nulls)} rows`);
   }

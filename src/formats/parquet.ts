@@ -8,7 +8,7 @@ import { componentOf } from '../kernel/types.ts';
 import type { Encoding, Format, OutputDescription } from './format.ts';
 import { packageFile } from './package-file.ts';
 import type { ColumnWriter } from './parquet-writer.ts';
-import { columnsOf, nothingKept } from './text-rows.ts';
+import { columnsOf, heldByGroup, nothingKept } from './text-rows.ts';
 
 /** Parquet files. */
 export const parquet: Format = {
@@ -51,6 +51,7 @@ function encode(output: OutputDescription): Encoding {
       return new Uint8Array();
     },
     encode: async (elements) => (await opened()).add(elements),
+    heldBytes: (shape) => heldByGroup(2 ** 18, component, shape),
     keep: () => made?.keep() ?? nothingKept,
     async restore(state) {
       if (state.length > 0) (await opened()).restore(state);

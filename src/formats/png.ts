@@ -208,6 +208,7 @@ function encode({ name, element }: OutputDescription): Encoding {
       parts.push(elements.slice() as TypedArray);
       return new Uint8Array();
     },
+    heldBytes: (shape) => 4 * shape.reduce((product, extent) => product * extent, element === 'u8' ? 1 : 2),
     async end(shape) {
       const { encodePicture } = await import('./png-picture.ts');
       return encodePicture(parts, element, extentsOf(name, shape));

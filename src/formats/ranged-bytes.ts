@@ -3,10 +3,11 @@
 // What is short is kept, as heads are read a few bytes at a time; what is long is asked for in parts side by side.
 
 import type { ByteReader, OpenBytes } from './bytes.ts';
+import { heldByRanges } from './folder-files.ts';
 
 /** Bytes that are asked for at least. */
 export const leastBytes = 1 << 18;
-/** Requests that one read makes side by side, and the bytes of each from which another pays. */
+/** Requests that one read makes side by side, and the bytes of each at most: more are held than are wanted. */
 const [mostRequests, partBytes] = [4, 1 << 21];
 
 /** One version of a file elsewhere. */
@@ -30,6 +31,7 @@ interface Block {
 export class RangedBytes implements OpenBytes {
   readonly name: string;
   readonly size: number;
+  readonly heldBytes = heldByRanges;
   readonly #remote: Ranged;
   readonly #begin: number;
   #block: Block;
@@ -79,12 +81,15 @@ export class RangedBytes implements OpenBytes {
       into.set(this.#block.bytes.subarray(0, end - from), here.length);
       return end - begin;
     }
-    const count = Math.min(mostRequests, Math.ceil((end - from) / partBytes));
+    const count = Math.ceil((end - from) / partBytes);
     const step = Math.ceil((end - from) / count);
-    const parts = Array.from({ length: count }, async (_, i) => {
-      const part = from + i * step;
-      const got = await this.#remote.range(part, Math.min(part + step, end));
-      into.set(got, part - begin);
+    let next = from;
+    const parts = Array.from({ length: Math.min(count, mostRequests) }, async () => {
+      while (next < end) {
+        const part = next;
+        next += step;
+        into.set(await this.#remote.range(part, Math.min(part + step, end)), part - begin);
+      }
     });
     // All must have ended before an error leaves: the memory may be freed then.
     for (const part of await Promise.allSettled(parts)) if (part.status === 'rejected') throw part.reason;

@@ -62,12 +62,15 @@ function piecesOf(stream: PieceStream): Pieces {
 interface StreamChecks {
   readonly check?: (piece: ArrayBufferView) => void;
   readonly checkedAtEnd?: boolean;
+  /** See `OpenBytes`. */
+  readonly heldBytes?: number;
 }
 
 /** The bytes of a stream, which come in pieces of its own choice. Nothing is asked of it before it is read. */
 export class StreamBytes implements OpenBytes {
   readonly name: string;
   readonly size = undefined;
+  readonly heldBytes: number;
   readonly #stream: PieceStream;
   readonly #check: (piece: ArrayBufferView) => void;
   readonly #checkedAtEnd: boolean;
@@ -84,12 +87,13 @@ export class StreamBytes implements OpenBytes {
   constructor(
     name: string,
     stream: PieceStream,
-    { check = () => {}, checkedAtEnd = false }: StreamChecks = {},
+    { check = () => {}, checkedAtEnd = false, heldBytes = 0 }: StreamChecks = {},
   ) {
     this.name = name;
     this.#stream = stream;
     this.#check = check;
     this.#checkedAtEnd = checkedAtEnd;
+    this.heldBytes = heldBytes;
   }
 
   /** Begins at once, so that `close` ends the stream also where nothing was read of it. */

@@ -1,6 +1,7 @@
 // An output as rows of text: how its columns are called, and the lines of its numbers.
 
-import type { TypedArray } from '../kernel/types.ts';
+import { bytesOf } from '../kernel/layout.ts';
+import type { NumberElement, TypedArray } from '../kernel/types.ts';
 import type { OutputDescription } from './format.ts';
 import { elementTexts } from './text-values.ts';
 
@@ -15,6 +16,15 @@ export function columnsOf({ parameter }: OutputDescription, shape: readonly numb
 
 /** Rows whose text is made at once: what a chunk's would take together is many times the chunk. */
 const rowsAtOnce = 8192;
+
+/** What the texts of so many numbers take, and those before until they are given back: seen are 45 MiB. */
+export const heldByRows = 2 ** 26;
+
+/** What a group of so many rows takes that is held, put in columns and encoded, and those that were written. */
+export function heldByGroup(rows: number, element: NumberElement, shape: readonly number[]): number {
+  const numbers = shape.slice(1).reduce((product, extent) => product * extent, rows);
+  return numbers * (6 * bytesOf(element) + 8) + 2 ** 25;
+}
 
 /** Lines depend on nothing before them. */
 export const nothingKept = () => new Uint8Array();

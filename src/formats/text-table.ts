@@ -60,8 +60,8 @@ export function contentsOf<Row>(file: OpenBytes, table: TextTable<Row>): Content
   return { arrays };
 }
 
-/** What a pass over text holds: a block, its rows, their values. */
-const decodingBytes = 16 << 20;
+/** What a pass over text holds: a block, its rows, their values, and those of the blocks before until they are given back. */
+const decodingBytes = 40 << 20;
 
 const storedNames = {
   bool: 'true or false',

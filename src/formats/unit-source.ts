@@ -36,7 +36,15 @@ export class UnitSource implements Source {
   /** Elements that were read, of the whole. */
   #position = 0;
 
-  constructor(name: string, dtype: Dtype, array: StoredArray, elements: ElementsInUnits, wanted: Wanted) {
+  /** `heldBytes`: what reading holds beside what decoding does. */
+  constructor(
+    name: string,
+    dtype: Dtype,
+    array: StoredArray,
+    elements: ElementsInUnits,
+    wanted: Wanted,
+    heldBytes = 0,
+  ) {
     checkConversion(name, dtype, wanted);
     this.name = name;
     this.dtype = dtype;
@@ -46,8 +54,9 @@ export class UnitSource implements Source {
     this.units = elements.lengths?.length;
     // A unit as it is stored, unpacked, and as values.
     this.decodingBytes =
-      elements.decodingBytes ??
-      24 * (elements.lengths?.reduce((most, length) => Math.max(most, length), 0) ?? 0);
+      heldBytes +
+      (elements.decodingBytes ??
+        24 * (elements.lengths?.reduce((most, length) => Math.max(most, length), 0) ?? 0));
     const { lengths = [] } = elements;
     this.hasShortUnits = lengths.length > 1 && lengths.every((length) => length <= shortUnit);
     this.#elements = elements;

@@ -53,6 +53,10 @@ export function elementsOf(array: ZarrArray, chunks: Chunks): ElementsInUnits {
       'write it with chunks of fewer rows',
     );
   }
+  const ofEach = array.shape
+    .slice(bands.axis + 1)
+    .reduce((product, one, i) => product * Math.ceil(one / chunks.grain[bands.axis + 1 + i]!), 1);
+  const inUnit = Math.max(1, Math.min(perUnit, bands.all) * ofEach);
   const before = (band: number) =>
     (Math.floor(band / bands.each) * bands.extent +
       Math.min((band % bands.each) * bands.rows, bands.extent)) *
@@ -63,7 +67,7 @@ export function elementsOf(array: ZarrArray, chunks: Chunks): ElementsInUnits {
       { length: Math.ceil(bands.all / perUnit) },
       (_, unit) => before(endOf(unit)) - before(unit * perUnit),
     ),
-    decodingBytes: 2 * unit * size + atOnce * chunks.bytesOfOne,
+    decodingBytes: 2 * unit * size + Math.min(atOnce, inUnit) * chunks.bytesOfOne,
     async decode(unit) {
       const first = unit * perUnit;
       const bytes = new Uint8Array((before(endOf(unit)) - before(first)) * size);

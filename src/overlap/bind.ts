@@ -149,6 +149,10 @@ class Binder {
         ...{ role: 'output' as const, rowBytes: rowBytes(output), ratio: output.ratio, halo: 0 },
       })),
     ];
+    const shapes = (total: number) =>
+      written.map((output) =>
+        (definition.keep === undefined ? shapeOf : keptShapeOf)(output, total, inputs[0]!.reader.source),
+      );
     const part = partOf(rows, granularityOf(outputs), shard);
     const planned = this.#request.asSample ? totalRows : part && part.end - part.begin;
     const plan = planChunks({
@@ -161,7 +165,13 @@ class Binder {
       host: surroundings.hostMemory({
         ...{ limit: maxMemory, devices: residents.map(({ device }) => device) },
         ...{ streams, inputs, operands, destinations: this.#request.destinations },
+        outputs: shapes(kept ?? 0).map((shape, i) => ({
+          ...written[i]!,
+          parameter: written[i]!.name,
+          shape,
+        })),
         isKept: this.#request.resume !== false,
+        isPiece: shard !== undefined,
       }),
     });
 
@@ -181,10 +191,6 @@ class Binder {
       places.push(await resident.place(this.#elements, constants, accumulators, position === 0));
     }
 
-    const shapes = (total: number) =>
-      written.map((output) =>
-        (definition.keep === undefined ? shapeOf : keptShapeOf)(output, total, inputs[0]!.reader.source),
-      );
     const run = {
       inputs,
       outputs: written,

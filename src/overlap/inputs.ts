@@ -71,7 +71,7 @@ export class OpenInputs implements Inputs {
   /** An array of a file. A long one that is decoded has a thread of its own, beside everything else. */
   async #file(request: InputFile, wanted: Wanted): Promise<Source> {
     const { file, format, bytes, contents } = await this.#openedFile(request, wanted);
-    const source = await sourceOf(file, format, contents, wanted);
+    const source = await sourceOf(file, format, contents, wanted, bytes);
     const isLong =
       source instanceof UnitSource && (source.length ?? (bytes.size ?? 0) / bytesOfRow) >= rowsForThread;
     // A thread would open it once more, and another version may be there then.
@@ -112,7 +112,13 @@ export class OpenInputs implements Inputs {
       const about = await stat(request.file).catch(() => undefined);
       if (!isTwice(request.file, about)) throw notListed(request.file);
       const opened = await openFile(request, rawType(wanted), hold, versions);
-      const source: Source = await sourceOf(opened.file, opened.format, opened.contents, wanted);
+      const source: Source = await sourceOf(
+        opened.file,
+        opened.format,
+        opened.contents,
+        wanted,
+        opened.bytes,
+      );
       const { dtype, shape, length, rate, decodingBytes = 0 } = source;
       const file = isUrl(request.file) ? shownUrl(request.file) : request.file;
       return { file, dtype, shape, length, rate, decodingBytes };

@@ -7,12 +7,10 @@
 import { availableParallelism } from 'node:os';
 import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
-import { isObject } from '../formats/url.ts';
 import type { Device } from '../runtime/device.ts';
+import { heldByOutputs } from './held-by-outputs.ts';
 import type { RunOptions } from './options.ts';
-import { pathOf } from './output-data.ts';
 import type { HostMemory, PlanRequest } from './plan.ts';
-import { heldByObject } from './sinks/upload.ts';
 import { sizeOf } from './sizes.ts';
 import type { BesideChunks } from './surroundings.ts';
 
@@ -49,8 +47,8 @@ interface Held {
   readonly devices: readonly Device[];
   /** Bytes that its sources take to decode. */
   readonly decoding: number;
-  /** Bytes of parts of objects that are uploaded. */
-  readonly uploading: number;
+  /** Bytes that its outputs take to encode, and on their way. */
+  readonly encoding: number;
   /** Bytes that go to the devices before the first chunk does. */
   readonly resident: number;
 }
@@ -65,25 +63,24 @@ let code: number | undefined;
 export function hostMemory(beside: BesideChunks): HostMemory | undefined {
   const limit = memoryLimit(beside.limit);
   if (limit === undefined) return undefined;
-  const { devices, inputs, operands, streams, destinations, isKept } = beside;
-  const objects = [...destinations.values()].filter((data) => isObject(pathOf(data) ?? ''));
+  const { devices, inputs, operands, streams, outputs, destinations } = beside;
   const here = devices.some(isHere);
   const bytes = bytesForChunks(limit, {
     devices,
     decoding: inputs.reduce((sum, { reader }) => sum + (reader.source.decodingBytes ?? 0), 0),
-    uploading: objects.length * heldByObject(isKept),
+    encoding: heldByOutputs(outputs, destinations, beside),
     resident: here ? [...operands.values()].reduce((sum, { byteLength }) => sum + byteLength, 0) : 0,
   });
   return { bytes, ...hostBytesOfRow(streams, here) };
 }
 
 /** Bytes that all chunks in flight may take. Throws WS5008 where there are none. */
-function bytesForChunks(limit: number, { devices, decoding, uploading, resident }: Held): number {
+function bytesForChunks(limit: number, { devices, decoding, encoding, resident }: Held): number {
   const threads = devices.filter(isHere).reduce((sum, device) => sum + threadsOf(device) + copyThreads, 0);
   const { rss, heapTotal, external } = process.memoryUsage();
   code ??= Math.max(0, rss - heapTotal - external);
   const heap = Math.max(heapTotal + leastGrowth, grownHeap);
-  const held = code + heap + external + threads * ofThread + decoding + uploading + resident;
+  const held = code + heap + external + threads * ofThread + decoding + encoding + resident;
   const bytes = limit - held;
   if (bytes >= MiB) return bytes;
   throw problem(

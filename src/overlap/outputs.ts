@@ -264,7 +264,13 @@ export class OpenOutputs implements Outputs {
       const sink =
         folder === undefined
           ? await openFileSink(file, { encoding, shape, shapeKnown, ...this.#how, partial, parts })
-          : await openFolderSink(file, folder, { shape, ...this.#how, partial, parts });
+          : await openFolderSink(file, folder, {
+              shape,
+              ...this.#how,
+              partial,
+              parts,
+              isLimited: about.isLimited ?? false,
+            });
       this.#files.push(file);
       // A device or pipe keeps nothing that could be verified.
       const isKept = folder !== undefined || sink.sync !== undefined;

@@ -86,9 +86,12 @@ export interface BesideChunks {
   readonly streams: readonly (PlannedStream & { readonly role: 'input' | 'output' })[];
   readonly inputs: readonly BoundInput[];
   readonly operands: ReadonlyMap<string, TypedArray>;
+  readonly outputs: readonly Pick<OutputShape, 'parameter' | 'element' | 'rate' | 'shape'>[];
   readonly destinations: ReadonlyMap<string, OutputData>;
   /** Whether outputs are kept for another run. */
   readonly isKept: boolean;
+  /** Whether they are pieces. */
+  readonly isPiece: boolean;
 }
 
 /** The input files of a run, as they were when it began. */

@@ -59,7 +59,14 @@ export class ArchiveFile {
     const own = begin === undefined ? await openPlaced(this.#path, this.#options) : undefined;
     const isKnown = begin !== undefined && bytes !== undefined;
     this.#next = isKnown ? begin + head + bytes + this.#archive.endBytes : undefined;
-    const part = new Part(this, encoding, own ?? this.#file, own === undefined ? begin! + head : 0, own);
+    const part = new Part(
+      this,
+      encoding,
+      shape,
+      own ?? this.#file,
+      own === undefined ? begin! + head : 0,
+      own,
+    );
     this.#parts.push(part);
     return part;
   }
@@ -154,19 +161,21 @@ class Part implements Sink {
   /** Where its first element is in its file, and that file, if it is one of its own. */
   readonly first: number;
   readonly own: PlacedFile | undefined;
-  shape: readonly number[] = [];
+  shape: readonly number[];
   /** Of the elements. */
   bytes = 0;
 
   constructor(
     archive: ArchiveFile,
     encoding: Encoding,
+    shape: readonly number[],
     file: PlacedFile,
     first: number,
     own: PlacedFile | undefined,
   ) {
     this.#archive = archive;
     this.encoding = encoding;
+    this.shape = shape;
     this.#file = file;
     this.first = first;
     this.own = own;
@@ -177,9 +186,10 @@ class Part implements Sink {
   }
 
   async write(data: TypedArray): Promise<void> {
-    const bytes = await encoded(data, this.encoding);
-    await this.#file.writeAt(bytes, this.first + this.bytes);
-    this.bytes += bytes.length;
+    for await (const bytes of encoded(data, this.encoding, this.shape)) {
+      await this.#file.writeAt(bytes, this.first + this.bytes);
+      this.bytes += bytes.length;
+    }
   }
 
   async finish(shape: readonly number[]): Promise<void> {

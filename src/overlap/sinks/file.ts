@@ -12,7 +12,7 @@ import { WarpstageError } from '../../diagnostics/error.ts';
 import { problem, unwritable } from '../../diagnostics/problem.ts';
 import { Checksum } from '../../files/checksum.ts';
 import { removeLeftovers, unfinishedName } from '../../files/leftovers.ts';
-import { openOwn, ownMode } from '../../files/own-file.ts';
+import { modeOfOutput, openOwn, ownMode } from '../../files/own-file.ts';
 import { type PartSums, partBytes } from '../../files/part-sums.ts';
 import { placeOf } from '../../files/place.ts';
 import { readThrough } from '../../files/sum-of-file.ts';
@@ -99,8 +99,10 @@ class FileSink implements Sink {
       if (partial !== undefined && begin === 0) await rm(temporary, { force: true });
       // What waits for another run is this user's alone until it is complete.
       const mode = partial === undefined ? (modeBefore ?? 0o666) : ownMode;
-      const file = begin === 0 ? await open(temporary, 'wx+', mode) : await openOwn(temporary);
+      const allowed = await modeOfOutput(final, 0o666);
+      const file = begin === 0 ? await open(temporary, 'wx+', mode) : await openOwn(temporary, allowed);
       if (file === undefined) throw Object.assign(new Error(), { code: 'ENOENT' });
+      if (begin > 0) await file.chmod(ownMode);
       const sink = new FileSink(name, final, temporary, file, modeBefore, options);
       try {
         sink.#position = begin;
@@ -123,7 +125,8 @@ class FileSink implements Sink {
   }
 
   async write(data: TypedArray): Promise<void> {
-    await this.#append(await encoded(data, this.#options.encoding));
+    const { encoding, shape } = this.#options;
+    for await (const bytes of encoded(data, encoding, shape)) await this.#append(bytes);
   }
 
   place(): FilePlace | undefined {
@@ -301,7 +304,7 @@ async function openDirectly(path: string, isPipe: boolean, options: FileSinkOpti
     return StreamSink.open(path, pipe, encoding, shape, true);
   }
   const file = await open(path, 'w');
-  const sink = new DeviceSink(path, file, encoding);
+  const sink = new DeviceSink(path, file, encoding, shape);
   try {
     await sink.writeBytes(encoding.begin?.(shape) ?? nothing);
   } catch (cause) {
@@ -325,16 +328,18 @@ class DeviceSink implements Sink {
   readonly name: string;
   readonly #file: FileHandle;
   readonly #encoding: Encoding;
+  readonly #shape: readonly number[];
   #closed = false;
 
-  constructor(name: string, file: FileHandle, encoding: Encoding) {
+  constructor(name: string, file: FileHandle, encoding: Encoding, shape: readonly number[]) {
     this.name = name;
     this.#file = file;
     this.#encoding = encoding;
+    this.#shape = shape;
   }
 
   async write(data: TypedArray): Promise<void> {
-    await this.writeBytes(await encoded(data, this.#encoding));
+    for await (const bytes of encoded(data, this.#encoding, this.#shape)) await this.writeBytes(bytes);
   }
 
   async writeBytes(bytes: Uint8Array): Promise<void> {

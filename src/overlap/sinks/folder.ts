@@ -14,7 +14,7 @@ import { WarpstageError } from '../../diagnostics/error.ts';
 import { problem, unwritable } from '../../diagnostics/problem.ts';
 import { Checksum } from '../../files/checksum.ts';
 import { removeLeftovers, replacedName, unfinishedName } from '../../files/leftovers.ts';
-import { ownFolderMode } from '../../files/own-file.ts';
+import { closeFolder, ownFolderMode } from '../../files/own-file.ts';
 import { placeOf } from '../../files/place.ts';
 import { readThrough } from '../../files/sum-of-file.ts';
 import type { FolderEncoding } from '../../formats/format.ts';
@@ -26,11 +26,35 @@ import { bytesOf, nothing, type Sink, type SinkMark } from './sink.ts';
 import { addUnfinished, dropUnfinished } from './unfinished.ts';
 
 /** How a folder is to be written. */
-export type FolderSinkOptions = Pick<FileSinkOptions, 'shape' | 'fsync' | 'overwrite' | 'parts' | 'partial'>;
+export type FolderSinkOptions = Pick<
+  FileSinkOptions,
+  'shape' | 'fsync' | 'overwrite' | 'parts' | 'partial'
+> & {
+  /** Whether memory is scarce. Default: false. */
+  readonly isLimited?: boolean;
+};
 
 /** Files that are encoded and written at once, and bytes of them. */
 const mostAtOnce = 4;
 const mostBytes = 2 ** 25;
+
+/**
+ * Bytes that an output to a folder holds where memory is scarce: the file that is filled, the one that is written, and what
+ * encoding it takes; what is kept for another run cannot be used again until it is noted.
+ */
+export function heldByFolder(
+  { unitBytes, encode }: FolderEncoding,
+  shape: readonly number[],
+  isKept: boolean,
+): number {
+  const unit = unitBytes(shape);
+  return (
+    unit * (2 + (encode === undefined ? 0 : 2)) + (encode === undefined && !isKept ? 0 : garbage + 2 * unit)
+  );
+}
+
+/** Memory that is not used again is given back when there is so much of it. */
+const garbage = 2 ** 25;
 
 /** Opens a folder for writing. */
 export async function openFolderSink(
@@ -74,6 +98,7 @@ async function goOn(
   options: Options,
 ): Promise<Sink> {
   const state = packed === undefined ? undefined : unpackState(packed);
+  await closeFolder(temporary);
   if (state === undefined) {
     await rm(temporary, { recursive: true, force: true });
     await mkdir(temporary, { mode: ownFolderMode });
@@ -183,6 +208,8 @@ class FolderSink implements Sink {
   /** Elements of the file that is begun. */
   #unit: Uint8Array | undefined;
   #filled = 0;
+  /** Memory of files that were written. */
+  readonly #free: Uint8Array[] = [];
   /** Files that were begun, in this run or before. */
   #units = 0;
   /** In the order of the files. */
@@ -218,7 +245,7 @@ class FolderSink implements Sink {
   async write(data: TypedArray): Promise<void> {
     const bytes = bytesOf(data);
     for (let at = 0; at < bytes.length; ) {
-      this.#unit ??= new Uint8Array(this.#unitBytes);
+      this.#unit ??= this.#free.pop() ?? new Uint8Array(this.#unitBytes);
       const part = bytes.subarray(at, at + this.#unitBytes - this.#filled);
       this.#unit.set(part, this.#filled);
       this.#filled += part.length;
@@ -232,7 +259,8 @@ class FolderSink implements Sink {
     this.#unit = undefined;
     this.#filled = 0;
     const held = () => this.#writing.reduce((sum, { bytes }) => sum + bytes, unit.length);
-    while (this.#writing.length >= mostAtOnce || (this.#writing.length > 0 && held() > mostBytes)) {
+    const most = this.#options.isLimited ? 1 : mostAtOnce;
+    while (this.#writing.length >= most || (this.#writing.length > 0 && held() > mostBytes)) {
       await this.#writing[0]!.taken;
     }
     if (this.#abandoned) throw this.#removed();
@@ -241,6 +269,8 @@ class FolderSink implements Sink {
     const taken = this.#last.taken.then(async () => {
       this.#take(await done, last);
       this.#writing.shift();
+      // What a journal may be about to note is not overwritten.
+      if (this.#options.partial === undefined) this.#free.push(unit);
     });
     const last: Taken = { taken, sum: '' };
     this.#last = last;
@@ -285,7 +315,7 @@ class FolderSink implements Sink {
       const rest = this.#unit;
       // What fits into one file takes no more than it has.
       const unitBytes = this.#units === 0 ? this.#filled : this.#unitBytes;
-      if (rest !== undefined) await this.#begin(rest.subarray(0, unitBytes));
+      if (rest !== undefined) await this.#begin(rest.fill(0, this.#filled).subarray(0, unitBytes));
       await this.#last.taken;
       const [name, bytes] = this.#encoding.end(shape, unitBytes);
       await this.#write(name, bytes);

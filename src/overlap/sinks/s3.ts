@@ -129,7 +129,8 @@ class S3Sink implements Sink {
   }
 
   async write(data: TypedArray): Promise<void> {
-    await this.append(await encoded(data, this.#options.encoding));
+    const { encoding, shape } = this.#options;
+    for await (const bytes of encoded(data, encoding, shape)) await this.append(bytes);
   }
 
   async append(bytes: Uint8Array): Promise<void> {

@@ -50,9 +50,29 @@ export function bytesOf(data: TypedArray): Uint8Array {
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 }
 
-/** The bytes of elements, as a format has them. */
-export function encoded(data: TypedArray, { encode }: Encoding): Uint8Array | Promise<Uint8Array> {
-  return encode === undefined ? bytesOf(data) : encode(data);
+/** Bytes of elements that are encoded at once, where a row has no more. */
+const encodedAtOnce = 2 ** 20;
+
+/**
+ * The bytes of elements, as a format has them. `shape`: that of the whole. Whole rows are encoded some at a time: what a
+ * chunk takes, as text or packed, may be many times the chunk.
+ */
+export async function* encoded(
+  data: TypedArray,
+  { encode }: Encoding,
+  shape: readonly number[],
+): AsyncGenerator<Uint8Array> {
+  if (encode === undefined) {
+    yield bytesOf(data);
+    return;
+  }
+  const row = Math.max(
+    1,
+    shape.slice(1).reduce((product, extent) => product * extent, 1),
+  );
+  const step = Math.max(1, Math.floor(encodedAtOnce / (row * data.BYTES_PER_ELEMENT))) * row;
+  for (let at = 0; at < data.length; at += step)
+    yield await encode(data.subarray(at, at + step) as TypedArray);
 }
 
 /** What a format writes that has no header, or nothing behind the last element. */

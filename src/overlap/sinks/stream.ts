@@ -13,12 +13,20 @@ export class StreamSink implements Sink {
   /** Whether the stream is ours to end. */
   readonly #owned: boolean;
   readonly #encoding: Encoding;
+  readonly #shape: readonly number[];
   #failure: unknown;
   #interrupt: ((reason: unknown) => void) | undefined;
 
-  private constructor(name: string, stream: Writable, encoding: Encoding, owned: boolean) {
+  private constructor(
+    name: string,
+    stream: Writable,
+    encoding: Encoding,
+    shape: readonly number[],
+    owned: boolean,
+  ) {
     this.name = name;
     this.#encoding = encoding;
+    this.#shape = shape;
     this.#stream = stream;
     this.#owned = owned;
     stream.on('error', this.#onError);
@@ -31,13 +39,13 @@ export class StreamSink implements Sink {
     shape: readonly number[],
     owned: boolean,
   ): Promise<Sink> {
-    const sink = new StreamSink(name, stream, encoding, owned);
+    const sink = new StreamSink(name, stream, encoding, shape, owned);
     await sink.#writeBytes(encoding.begin?.(shape) ?? nothing);
     return sink;
   }
 
   async write(data: TypedArray): Promise<void> {
-    await this.#writeBytes(await encoded(data, this.#encoding));
+    for await (const bytes of encoded(data, this.#encoding, this.#shape)) await this.#writeBytes(bytes);
   }
 
   async finish(shape: readonly number[]): Promise<void> {

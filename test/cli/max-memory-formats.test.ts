@@ -1,0 +1,76 @@
+// --max-memory holds whatever formats a run writes and reads: with as little as the run says that it takes, its peak stays
+// below that, and what it has written is what it reads.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { everyOf } from '../support/thorough.ts';
+import { Folder, numbers, root, run } from './support.ts';
+
+const MiB = 2 ** 20;
+const folder = new Folder();
+afterAll(() => folder.remove());
+const at = (name: string) => folder.file(name);
+const x = numbers(MiB);
+
+beforeAll(() => {
+  folder.file(
+    'jobs.ts',
+    `import { map } from ${JSON.stringify(`${root}dist/index.js`)};
+    export const same = map({ y: 'f32', x: 'f32' }, ({ x }) => x);`,
+  );
+  writeFileSync(at('x.f32'), x);
+});
+
+/** Runs with as little memory as the run says. Gives its peak and that limit, in MiB. */
+async function runTight(...given: readonly string[]): Promise<{ peak: number; limit: number }> {
+  // With more memory it may have more threads, and says what these take.
+  for (let limit = 50; ; ) {
+    const { code, stdout, stderr } = await run([
+      ...['run', at('jobs.ts'), ...given, '--json'],
+      ...['--max-memory', `${limit}MiB`],
+    ]);
+    if (code === 0) return { peak: JSON.parse(stdout.toString()).peakResidentBytes / MiB, limit };
+    const [, least] = /allow at least ([\d,]+) MiB/.exec(stderr) ?? [];
+    expect(Number(least?.replace(',', '')), stderr).toBeGreaterThan(limit);
+    limit = Number(least!.replace(',', ''));
+  }
+}
+
+describe('what is written and read stays below the limit', () => {
+  const endings = ['csv', 'parquet', 'npy.gz', 'gz.zarr', 'ndjson', 'zarr', 'arrow', 'npz', 'csv.gz', 'npy'];
+  const cases = endings.map((ending, i) => ({ ending, threads: i % 2 === 0 ? '1' : '3' }));
+  test.each(everyOf(5, cases))('$ending, $threads threads', async ({ ending, threads }) => {
+    const how = ['--threads', threads, '--job', 'same'];
+    const written = await runTight(at('x.f32'), at(`y.${ending}`), ...how);
+    expect(written.peak).toBeLessThan(written.limit);
+    const column = /npz|parquet|arrow|csv|ndjson/.test(ending) ? ['--column', 'y'] : [];
+    const back = await runTight(at(`y.${ending}`), at('back.f32'), ...how, ...column);
+    expect(back.peak).toBeLessThan(back.limit);
+    expect(readFileSync(at('back.f32')).equals(Buffer.from(x.buffer))).toBe(true);
+  });
+
+  test('a store that waits to be gone on with', async () => {
+    const { peak, limit } = await runTight(at('x.f32'), at('kept.zarr'), '--job', 'same', '--resume');
+    expect(peak).toBeLessThan(limit);
+  });
+});
+
+test('what comes by URL, in however long chunks, holds no more than some ranges', async () => {
+  const server = createServer((request, response) => {
+    const [, begin, end] = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '')!.map(Number);
+    const bytes = Buffer.from(x.buffer).subarray(begin, end! + 1);
+    const range = `bytes ${begin}-${begin! + bytes.length - 1}/${x.byteLength}`;
+    response.writeHead(206, { 'content-range': range, etag: '"1"' }).end(bytes);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x.f32`;
+    const { peak, limit } = await runTight(url, at('got.f32'), '--job', 'same');
+    expect(peak).toBeLessThan(limit);
+    expect(readFileSync(at('got.f32')).equals(Buffer.from(x.buffer))).toBe(true);
+  } finally {
+    server.close();
+  }
+});
