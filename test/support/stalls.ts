@@ -7,62 +7,50 @@
 
 import { execFileSync } from 'node:child_process';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
-
-interface Running {
-  at: string;
-  since: number;
-}
+import { UnderWay } from './under-way.ts';
 
 const limit = Number(process.env.WARPSTAGE_STALLED ?? 420) * 1000;
 
 // biome-ignore lint/style/noDefaultExport: vitest looks for it.
 export default class Stalls implements Reporter {
-  readonly #running = new Map<string, Running>();
-  #last = performance.now();
+  readonly #run = new UnderWay();
   #timer: NodeJS.Timeout | undefined;
 
   onTestRunStart(): void {
+    this.#run.clear(performance.now());
     this.#timer = setInterval(() => this.#look(), limit / 12);
     this.#timer.unref();
   }
 
   onTestModuleStart(module: TestModule): void {
-    this.#note(module, 'its beginning');
+    this.#run.begin(module, performance.now());
   }
 
   onTestCaseReady(test: TestCase): void {
-    this.#note(test.module, test.fullName);
+    this.#run.note(test.module, test.fullName, performance.now());
   }
 
   onTestCaseResult(test: TestCase): void {
-    this.#note(test.module, `what follows ${test.fullName}`);
+    this.#run.note(test.module, `what follows ${test.fullName}`, performance.now());
   }
 
   onTestModuleEnd(module: TestModule): void {
-    this.#running.delete(module.moduleId);
-    this.#last = performance.now();
+    this.#run.end(module, performance.now());
   }
 
   onTestRunEnd(): void {
     clearInterval(this.#timer);
   }
 
-  #note(module: TestModule, at: string): void {
-    this.#last = performance.now();
-    this.#running.set(module.moduleId, { at, since: this.#last });
-  }
-
   #look(): void {
     const now = performance.now();
-    const stuck = [...this.#running].filter(([, { since }]) => now - since > limit);
-    if (stuck.length === 0 && now - this.#last <= limit) return;
+    const stuck = this.#run.stuck(now, limit);
+    if (stuck.length === 0 && now - this.#run.last <= limit) return;
     if (stuck.length === 0) console.error(`\nno test has begun or ended for over ${limit / 1000} s`);
-    for (const [file, { at }] of stuck)
-      console.error(`\nstuck for over ${limit / 1000} s: ${file}, at ${at}`);
+    for (const { file, at } of stuck) console.error(`\nstuck for over ${limit / 1000} s: ${file}, at ${at}`);
     const processes = execFileSync('ps', ['-eo', 'pid,ppid,stat,etimes,wchan:20,args'], { encoding: 'utf8' });
     console.error(processes);
-    this.#running.clear();
-    this.#last = now;
+    this.#run.clear(now);
     for (const pid of workersAmong(processes)) process.kill(pid, 'SIGKILL');
   }
 }
