@@ -26,8 +26,7 @@ describePage('in Chromium', () => {
   afterAll(() => served.close());
 
   test('runs jobs over arrays and streams, and refuses files', async () => {
-    const page = await pages.browser.newPage();
-    page.on('pageerror', (error) => pages.problems.push(error.message));
+    const page = await pages.another();
     await page.goto(served.url);
     await page.waitForFunction(() => 'runJobs' in globalThis);
     const results = await page.evaluate(() => (globalThis as never as Jobs).runJobs());

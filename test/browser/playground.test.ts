@@ -1,11 +1,9 @@
 // The playground in Chromium: its size, what its buttons do, its address, its marks, and that it works offline.
 
-import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildPlayground } from '../../playground/build.mjs';
-import { partOf } from '../support/thorough.ts';
 import { describePage, Pages } from '../timeline/pages.ts';
 import { type Served, serve } from './serve.ts';
 
@@ -41,9 +39,8 @@ describePage('in Chromium', () => {
   });
   afterAll(() => served.close());
 
-  const open = async (hash = '', options: Parameters<typeof pages.browser.newPage>[0] = {}) => {
-    const page = await pages.browser.newPage(options);
-    page.on('pageerror', (error) => pages.problems.push(error.message));
+  const open = async (hash = '') => {
+    const page = await pages.blank();
     await page.goto(served.url + hash);
     await page.locator('body[data-ready]').waitFor();
     return page;
@@ -65,7 +62,6 @@ describePage('in Chromium', () => {
     expect(state).toBe('good');
     expect(text).toMatch(/ran on wasm.* in \d+\.\d\d ms\..*y: 1000 elements, from -1 to 1/s);
     expect((await page.locator('#output polygon').getAttribute('points'))!.split(' ').length).toBe(2 * 334);
-    await page.close();
   });
 
   test('checks a kernel, and marks the line of a race', async () => {
@@ -77,12 +73,11 @@ describePage('in Chromium', () => {
       page.locator('.cm-line', { has: page.locator(`.cm-lintRange-${severity}`) }).allTextContents();
     const lines = [...(await marked('error')), ...(await marked('info'))].map((line) => line.trim());
     expect(lines.sort()).toEqual(['part[t] = y[first + t]!;', 'y[first + t] = part[127 - t]!;']);
-    await page.close();
   });
 
   test('says that a kernel is clean, and has loaded little by then', async () => {
     const before = served.asked.length;
-    const page = await open('', { serviceWorkers: 'block' });
+    const page = await open();
     expect(await press(page, 'Check')).toMatchObject({
       state: 'good',
       text: expect.stringContaining('in 8 schedules: no finding'),
@@ -91,7 +86,6 @@ describePage('in Chromium', () => {
     expect(loaded).toContain('check.js');
     const bytes = loaded.map((name) => gzipSync(files.get(name)!).length);
     expect(bytes.reduce((sum, one) => sum + one, 0) / 1024).toBeLessThan(410);
-    await page.close();
   });
 
   test('shows the stages of a pipeline', async () => {
@@ -102,7 +96,6 @@ describePage('in Chromium', () => {
     expect(await timeline.locator('h1').textContent()).toBe('case 1 and case 2');
     // By then it would have changed its address, which it has none of in here.
     await page.waitForTimeout(400);
-    await page.close();
   });
 
   test('shows a schedule on three generations', async () => {
@@ -114,7 +107,6 @@ describePage('in Chromium', () => {
     expect(first).toBeGreaterThan(second!);
     expect(second).toBeGreaterThan(third!);
     await page.frameLocator('iframe').locator('#timeline[data-window]').waitFor();
-    await page.close();
   });
 
   test('a program may make a timeline’s page itself', async () => {
@@ -130,7 +122,6 @@ describePage('in Chromium', () => {
       state: 'good',
       text: expect.stringContaining('<!doctype html>'),
     });
-    await page.close();
   });
 
   test('shows what a kernel becomes', async () => {
@@ -138,7 +129,6 @@ describePage('in Chromium', () => {
     const { state, text } = await press(page, 'Emitted');
     expect(state).toBe('good');
     for (const part of ['__global__', '(module', 'kernel(']) expect(text).toContain(part);
-    await page.close();
   });
 
   test('marks what does not compile while one writes, and what is no program', async () => {
@@ -158,7 +148,6 @@ describePage('in Chromium', () => {
     expect((await press(page, 'Run')).text).toContain('WS1002');
     await write(page, 'const = 1;');
     expect((await press(page, 'Run')).state).toBe('bad');
-    await page.close();
   });
 
   test('ends a program that does not end by itself, and runs the next', async () => {
@@ -172,7 +161,6 @@ describePage('in Chromium', () => {
     });
     await write(page, sample);
     expect((await press(page, 'Run')).state).toBe('good');
-    await page.close();
   });
 
   test('offers the kernel language’s names', async () => {
@@ -181,7 +169,6 @@ describePage('in Chromium', () => {
     await page.locator('.cm-content').pressSequentially('cuda.memcpyA');
     await page.locator('.cm-tooltip-autocomplete').waitFor();
     expect(await page.locator('.cm-tooltip-autocomplete').textContent()).toContain('memcpyAsync');
-    await page.close();
   });
 
   test('keeps a program in its address', async () => {
@@ -189,11 +176,11 @@ describePage('in Chromium', () => {
     const program = "console.log('⊕ a program');";
     await write(page, program);
     await press(page, 'Share');
-    const other = await pages.browser.newPage();
+    const other = await pages.another();
     await other.goto(page.url());
     await other.locator('body[data-ready]').waitFor();
     expect(await other.locator('.cm-content').textContent()).toBe(program);
-    await Promise.all([page.close(), other.close()]);
+    await other.close();
   });
 
   test('is isolated from the second load on, and works without a network', async () => {
@@ -214,17 +201,5 @@ describePage('in Chromium', () => {
       expect((await press(page, 'Check')).state).toBe('good');
     }
     await context.close();
-  });
-
-  test.each(partOf(['light', 'dark'] as const, 1))('has nothing that axe finds, %s', async (colorScheme) => {
-    const page = await open('#example=race', { colorScheme });
-    await press(page, 'Check');
-    await page.addScriptTag({ path: createRequire(import.meta.url).resolve('axe-core') });
-    const found = await page.evaluate(async () => {
-      const { violations } = await (globalThis as never as { axe: typeof import('axe-core') }).axe.run();
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-    });
-    expect(found).toEqual([]);
-    await page.close();
   });
 });

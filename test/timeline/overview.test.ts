@@ -52,7 +52,6 @@ describePage('the page, in Chromium', () => {
       left: expect.closeTo(0.2, 2),
       right: expect.closeTo(0.4, 2),
     });
-    await page.close();
   });
 
   test('the overview by keys, as a scroll bar', async () => {
@@ -89,7 +88,6 @@ describePage('the page, in Chromium', () => {
     await page.keyboard.press('0');
     expect(await windowOf(page)).toEqual(whole);
     expect(await bar.getAttribute('aria-valuetext')).toBe('everything');
-    await page.close();
   });
 
   test('a chart below each engine that moves bytes is as high as its rate', async () => {
@@ -124,7 +122,6 @@ describePage('the page, in Chromium', () => {
     const out = rowTop + nextLane + 28 + 22 + 2;
     expect(heightAt(0.55, out)).toBe(0);
     expect(heightAt(2.55, out)).toBe(24);
-    await page.close();
   });
 
   test('the address of the page leads back to what it shows', async () => {
@@ -139,8 +136,7 @@ describePage('the page, in Chromium', () => {
     await page.waitForURL(/#from=.*&to=.*&span=0\.\d+&lanes=stream$/);
     const link = page.url();
     // In another page, and in this one after everything was let go of.
-    const other = await pages.browser.newPage({ viewport: { width: 700, height: 700 } });
-    other.on('pageerror', (error) => pages.problems.push(error.message));
+    const other = await pages.another({ viewport: { width: 700, height: 700 } });
     await other.goto(link);
     await page.keyboard.press('Escape');
     await page.keyboard.press('0');
@@ -159,6 +155,5 @@ describePage('the page, in Chromium', () => {
       expect(await opened.locator('#by-stream').getAttribute('aria-pressed')).toBe('true');
     }
     await other.close();
-    await page.close();
   });
 });

@@ -1,12 +1,9 @@
 // The timeline's page in a real browser: loads, zooms, finds, measures, by pointer and by keys alone.
 
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { job, kernel, run, type Span, tracePage } from 'warpstage';
 import { reportText } from '#warpstage/timeline/report.js';
-import { atLength } from '../support/thorough.ts';
 import { describePage, nextLane, one, Pages, positionOf, rowTop, schedule, windowOf } from './pages.ts';
 
 describePage('the page, in Chromium', () => {
@@ -27,7 +24,6 @@ describePage('the page, in Chromium', () => {
       ['compute', '4.00 ms', '67 %', '', '', '4'],
       ['copy out', '4.00 ms', '67 %', '1000 MiB/s', '4.00 MiB', '4'],
     ]);
-    await page.close();
   });
 
   test.each([
@@ -62,7 +58,6 @@ describePage('the page, in Chromium', () => {
       if (devices === 1) expect(line).toContain(` ${row[2]} `);
     }
     expect(rows.length).toBe(2 + 3 * devices);
-    await page.close();
   });
 
   test('the wheel zooms at the pointer, a drag pans, 0 shows everything', async () => {
@@ -81,7 +76,6 @@ describePage('the page, in Chromium', () => {
     expect(await positionOf(page, 2)).toBeCloseTo(x + 100, 0);
     await page.keyboard.press('0');
     expect(await windowOf(page)).toEqual(before);
-    await page.close();
   });
 
   test('the tooltip says what is under the pointer', async () => {
@@ -94,7 +88,6 @@ describePage('the page, in Chromium', () => {
     for (const part of ['compute', 'stream 1', '1.00 ms', '64 x 1 x 1']) expect(text).toContain(part);
     await page.mouse.move(600, (await headerOf(page)) + 8);
     expect(await tooltip.isVisible()).toBe(false);
-    await page.close();
   });
 
   test('a click shows what an operation waited for, and leads there', async () => {
@@ -111,7 +104,6 @@ describePage('the page, in Chromium', () => {
     ]);
     await details.locator('li button').first().click();
     expect(await details.locator('h2').innerText()).toBe('memcpy host to device');
-    await page.close();
   });
 
   test('everything by keys alone, said aloud', async () => {
@@ -136,7 +128,6 @@ describePage('the page, in Chromium', () => {
     await page.keyboard.press('?');
     expect(await page.locator('#help').isVisible()).toBe(true);
     await page.keyboard.press('Escape');
-    await page.close();
   });
 
   test('a search counts, and goes from one to the next', async () => {
@@ -152,7 +143,6 @@ describePage('the page, in Chromium', () => {
     expect(await page.locator('#voice').innerText()).toContain('began at 4.0000');
     await page.keyboard.press('Escape');
     expect(await page.locator('#found').innerText()).toBe('');
-    await page.close();
   });
 
   test('Shift and drag measures, and keeps to the edges of operations', async () => {
@@ -165,7 +155,6 @@ describePage('the page, in Chromium', () => {
     await page.mouse.up();
     await page.keyboard.up('Shift');
     expect(await page.locator('#voice').innerText()).toBe('2.0000 milliseconds measured');
-    await page.close();
   });
 
   test('two traces lie on one axis, in the dark as well', async () => {
@@ -179,7 +168,6 @@ describePage('the page, in Chromium', () => {
     expect(await page.locator('#summary h2').allInnerTexts()).toEqual(['V1', 'V2']);
     const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     expect(background).toBe('rgb(20, 23, 27)');
-    await page.close();
   });
 
   test('the stages of a kernel lie below it, on the same axis', async () => {
@@ -219,7 +207,6 @@ describePage('the page, in Chromium', () => {
     );
     const links = await page.locator('#details li button').allInnerTexts();
     expect(links[0]).toMatch(/^wait batch 0 on wait, pipeline stage 0/);
-    await page.close();
   });
 
   test('a single trace says its title once, several say each', async () => {
@@ -229,14 +216,12 @@ describePage('the page, in Chromium', () => {
     // The first lane follows the axis: the canvas says no title either.
     await page.mouse.move(await positionOf(page, 0.5), (await headerOf(page)) + 26 + 4);
     expect(await page.locator('#tooltip strong').innerText()).toBe('memcpy host to device');
-    await page.close();
   });
 
   test('a trace without spans says so', async () => {
     const page = await show([{ title: 'nothing', facts: {}, spans: [] }]);
     expect(await page.locator('#summary').innerText()).toContain('Nothing was recorded.');
     await page.keyboard.press('ArrowRight');
-    await page.close();
   });
 
   test('what a name says is text, never markup', async () => {
@@ -245,7 +230,6 @@ describePage('the page, in Chromium', () => {
     expect(await page.title()).toBe('<i>&"title"</i>');
     await page.keyboard.press('ArrowRight');
     expect(await page.locator('#details h2').innerText()).toBe('</script><b>bold</b>');
-    await page.close();
   });
 
   test('100,000 spans are there, and each can be found', async () => {
@@ -260,35 +244,7 @@ describePage('the page, in Chromium', () => {
     for (let i = 0; i < 10; ++i) await page.mouse.wheel(0, -400);
     const after = await windowOf(page);
     expect(after.to - after.from).toBeLessThan((before.to - before.from) / 100);
-    await page.close();
   });
-
-  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  const looks = [
-    ['light', 1132],
-    ['dark', 400],
-    ['dark', 1132],
-    ['light', 400],
-  ] as const;
-  test.each(atLength ? looks : looks.slice(0, 2))(
-    'axe finds nothing: %s, %i pixels wide',
-    async (scheme, width) => {
-      const traces = ['V1', 'V2'].map((title) => ({ title, facts: { depth: 2 }, spans: schedule(40) }));
-      const page = await show(traces, scheme === 'dark');
-      await page.setViewportSize({ width, height: 760 });
-      await page.keyboard.press('ArrowRight');
-      // The page's own policy lets no other script in; the audit is asked through the debugger.
-      await page.evaluate(axe);
-      const findings = await page.evaluate(async () => {
-        const { violations } = await (
-          globalThis as unknown as { axe: { run(): Promise<AxeResult> } }
-        ).axe.run();
-        return violations.map(({ id, impact, nodes }) => ({ id, impact, at: nodes.map(({ html }) => html) }));
-      });
-      expect(findings).toEqual([]);
-      await page.close();
-    },
-  );
 
   test('at 400 pixels nothing is wider than the page: tables scroll by themselves', async () => {
     const page = await show([
@@ -305,7 +261,6 @@ describePage('the page, in Chromium', () => {
       .evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().height));
     // A number stands beside its unit, and an engine's name in one line.
     expect(Math.max(...heights)).toBeLessThan(2 * Math.min(...heights));
-    await page.close();
   });
 
   test('the tooltip goes where the keyboard goes, and away', async () => {
@@ -320,7 +275,6 @@ describePage('the page, in Chromium', () => {
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Tab');
     expect(await tooltip.isVisible()).toBe(false);
-    await page.close();
   });
 
   test('what a search finds moves nothing', async () => {
@@ -335,17 +289,8 @@ describePage('the page, in Chromium', () => {
       expect((await page.locator('header').boundingBox())!.height).toBe(before);
       await page.keyboard.press('Escape');
     }
-    await page.close();
   });
 });
-
-interface AxeResult {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly impact: string;
-    readonly nodes: readonly { readonly html: string }[];
-  }[];
-}
 
 test.each([
   [{ title: 'x', facts: {}, spans: [] }, 'tracePage() takes a list of traces, and was given object'],

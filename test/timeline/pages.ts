@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { type Span, tracePage } from 'warpstage';
 
@@ -43,16 +43,31 @@ export function schedule(chunks: number, step = 1): Span[] {
 /** A single trace of four chunks. */
 export const one = [{ title: 'a schedule', facts: { depth: 2 }, spans: schedule(4) }];
 
-/** Pages of one browser, for the tests of the suite that calls it. */
+/** How a page looks where a test does not say. */
+interface Look {
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+/**
+ * One page of one browser, which the tests of the suite that calls it take in turn: each goes on from an empty page. A new
+ * page takes two seconds of a processor, and a context of its own another one.
+ */
 export class Pages {
   #browser!: Browser;
+  #context!: BrowserContext;
+  #page: Page | undefined;
+  #isWatched = false;
   #folder!: string;
   /** What pages did that they may not do. */
   readonly problems: string[] = [];
 
   constructor() {
     beforeAll(async () => {
-      this.#browser = await chromium.launch({ executablePath: executable!, args: ['--no-sandbox'] });
+      // Pictures are drawn by the processor anyway: without a process that does as if it were a GPU it is less work.
+      const args = ['--no-sandbox', '--disable-gpu'];
+      this.#browser = await chromium.launch({ executablePath: executable!, args });
+      this.#context = await this.#browser.newContext({ serviceWorkers: 'block' });
       this.#folder = mkdtempSync(join(tmpdir(), 'warpstage-page-'));
     }, 60_000);
     afterAll(async () => {
@@ -62,27 +77,51 @@ export class Pages {
     });
   }
 
+  /** For pages with a context of their own. */
   get browser(): Browser {
     return this.#browser;
   }
 
-  /** A page that shows traces, and is drawn. */
+  /** Another page beside the one, which the test closes. */
+  async another({ viewport = { width: 1280, height: 720 } }: Look = {}): Promise<Page> {
+    const page = await this.#context.newPage();
+    page.on('pageerror', (error) => this.problems.push(error.message));
+    await page.setViewportSize(viewport);
+    return page;
+  }
+
+  /** The page, empty. */
+  async blank({ viewport = { width: 1280, height: 720 }, colorScheme = 'light' }: Look = {}): Promise<Page> {
+    this.#page ??= await this.another();
+    const page = this.#page;
+    // A page that is left takes its workers and timers with it, which a change of the address's end would not.
+    await page.goto('about:blank');
+    await page.mouse.move(0, 0);
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    return page;
+  }
+
+  /** The page, which shows traces, and is drawn. Here it may log nothing and ask the network for nothing. */
   async show(traces: Parameters<typeof tracePage>[0], dark = false): Promise<Page> {
     const file = join(this.#folder, `${Math.random()}.html`);
     writeFileSync(file, tracePage(traces));
-    const page = await this.#browser.newPage({
+    const page = await this.blank({
       viewport: { width: 1132, height: 800 },
       colorScheme: dark ? 'dark' : 'light',
     });
-    page.on('pageerror', (error) => this.problems.push(error.message));
-    page.on('console', (message) => this.problems.push(message.text()));
-    page.on('request', (request) => {
-      if (!request.url().startsWith('file:') && !request.url().startsWith('data:'))
-        this.problems.push(request.url());
-    });
+    if (!this.#isWatched) this.#watch(page);
     await page.goto(pathToFileURL(file).href);
     await page.locator('#timeline[data-window]').waitFor();
     return page;
+  }
+
+  #watch(page: Page): void {
+    this.#isWatched = true;
+    page.on('console', (message) => this.problems.push(message.text()));
+    page.on('request', (request) => {
+      if (!/^(file|data|about):/.test(request.url())) this.problems.push(request.url());
+    });
   }
 }
 
