@@ -1,4 +1,4 @@
-// Packs the package, installs the tarball in an empty folder and runs the smallest job with it
+// Packs the package as it is built, installs the tarball in an empty folder and runs the smallest job with it
 // on the given major version of Node: what a newcomer's first minute needs, on another Node. So does a kernel of a
 // module that Node cannot load by itself. A tarball that has grown too large fails.
 //
@@ -18,7 +18,10 @@ const npm = (...args) =>
 
 try {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  const tarball = npm('pack', '--silent', '--pack-destination', folder, root).trim().split('\n').at(-1);
+  const tarball = npm('pack', '--silent', '--ignore-scripts', '--pack-destination', folder, root)
+    .trim()
+    .split('\n')
+    .at(-1);
   const { size } = statSync(join(folder, tarball));
   if (size > largest)
     throw new Error(`the tarball has ${size} bytes, more than ${largest}: see what \`npm pack\` lists`);

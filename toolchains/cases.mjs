@@ -160,7 +160,7 @@ async function webpackBundle(folder, format, file) {
 }
 
 /** README's first example, as it stands in the package. */
-const readme = readFileSync(join(import.meta.dirname, 'node_modules/warpstage/README.md'), 'utf8');
+const readme = readFileSync(join(import.meta.dirname, 'work/node_modules/warpstage/README.md'), 'utf8');
 const example = /^```ts\n(\/\/ affine\.ts\n[\s\S]*?)^```$/m.exec(readme)[1];
 const printed = 'Float32Array(3) [ 2, 4, 6 ]';
 

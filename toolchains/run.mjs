@@ -1,13 +1,15 @@
 // Programs that use the packed package, built and run by the tools that people have.
 //
-// The package, as it was built, is packed and installed beside the tools of package.json, in a folder outside the
-// repository: a new one, or that of WARPSTAGE_TOOLCHAINS, which is kept. Each case (cases.mjs) is a project in a folder
-// of its own there, with steps that build and run it; what the last step prints must contain what the case
-// expects. A bundle is run in yet another folder, where no package is found.
+// The tools of package.json are installed in a folder outside the repository: a new one, or that of
+// WARPSTAGE_TOOLCHAINS, which is kept. The package, as it was built, is packed and installed in its folder work/, and
+// each case (cases.mjs) is a project in a folder of its own in there, which finds both, with steps that build and run
+// it; what the last step prints must contain what the case expects. A bundle is run in yet another folder, where no
+// package is found.
 //
 // There is no lock file: npm's lists the binaries of all platforms, which registries of one platform lack.
 //
 // usage: node toolchains/run.mjs [part of a case's name ...]
+//        node toolchains/run.mjs --install   installs the tools and no more, for which nothing has to be built
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -16,11 +18,14 @@ import { pathToFileURL } from 'node:url';
 
 const kept = process.env.WARPSTAGE_TOOLCHAINS;
 const here = kept ?? mkdtempSync(join(tmpdir(), 'warpstage-toolchains-'));
+const work = join(here, 'work');
 const wanted = process.argv.slice(2);
 const away = mkdtempSync(join(tmpdir(), 'warpstage-bundle-'));
 /** Milliseconds that a step may take. */
 const limit = 180_000;
 
+installTools();
+if (wanted.includes('--install')) process.exit();
 installPackage();
 const { cases } = await import(pathToFileURL(join(here, 'cases.mjs')).href);
 const results = [];
@@ -45,36 +50,37 @@ async function takeTurns() {
   }
 }
 
-/** Packs what is built, and puts it where the projects find it. */
-function installPackage() {
-  const npm = (...args) =>
-    execFileSync('npm', args, { cwd: here, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+/** Runs npm, which may print what goes wrong, and gives what it answers. */
+function npm(cwd, ...args) {
+  return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+function installTools() {
   mkdirSync(here, { recursive: true });
   for (const file of ['package.json', 'cases.mjs']) cpSync(join(import.meta.dirname, file), join(here, file));
-  if (!existsSync(join(here, 'node_modules'))) npm('install', '--no-audit', '--no-fund', '--silent');
+  if (!existsSync(join(here, 'node_modules'))) npm(here, 'install', '--no-audit', '--no-fund', '--silent');
+}
+
+/** Packs what is built, and puts it where the projects find it: npm need not look through the tools for that. */
+function installPackage() {
   for (const [name, folder] of [
     ['warpstage', '..'],
     ['create-warpstage', '../packages/create-warpstage'],
   ]) {
     const from = resolve(import.meta.dirname, folder);
-    const printed = npm('pack', '--silent', '--ignore-scripts', '--pack-destination', here, from);
+    const printed = npm(here, 'pack', '--silent', '--ignore-scripts', '--pack-destination', here, from);
     renameSync(join(here, printed.trim().split('\n').at(-1)), join(here, `${name}.tgz`));
   }
-  npm(
-    'install',
-    '--no-save',
-    '--no-package-lock',
-    '--no-audit',
-    '--no-fund',
-    '--silent',
-    './warpstage.tgz',
-    './create-warpstage.tgz',
-  );
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(work);
+  writeFileSync(join(work, 'package.json'), JSON.stringify({ private: true }));
+  const tarballs = ['../warpstage.tgz', '../create-warpstage.tgz'];
+  npm(work, 'install', '--no-package-lock', '--no-audit', '--no-fund', '--silent', ...tarballs);
 }
 
 /** What went wrong, or null. */
 async function attempt({ name, files, steps, expected }) {
-  const folder = join(here, 'work', name.replaceAll(/[^\w.]+/g, '-'));
+  const folder = join(work, name.replaceAll(/[^\w.]+/g, '-'));
   rmSync(folder, { recursive: true, force: true });
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -112,9 +118,9 @@ async function carryOut(step, folder) {
   });
 }
 
-/** A program of the tools, where there is one of the name. */
+/** A program of the tools or of the package, where there is one of the name. */
 function resolveCommand(command) {
   if (command === 'node') return process.execPath;
-  const tool = join(here, 'node_modules', command.includes('/') ? command : `.bin/${command}`);
-  return existsSync(tool) ? tool : command;
+  const file = join('node_modules', command.includes('/') ? command : `.bin/${command}`);
+  return [here, work].map((folder) => join(folder, file)).find(existsSync) ?? command;
 }
