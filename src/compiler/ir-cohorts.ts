@@ -20,6 +20,11 @@ export interface RankGroup {
   readonly count: number;
 }
 
+/** A place in the text of a program whose threads do what those of several rank groups do: of which it is. */
+export interface OfRankGroup extends Range {
+  readonly rankGroup: RankGroup;
+}
+
 /** What the cohorts of a rank group do. */
 export interface CohortWay {
   readonly ranks: RankGroup;

@@ -10,6 +10,7 @@ import {
   mayLeave,
 } from '../analysis/counters.ts';
 import { isSame } from '../analysis/expression-key.ts';
+import { canFail } from '../analysis/failing.ts';
 import { mapExpression } from '../analysis/map.ts';
 import { expressionsOf, forEachOperand, forEachStatement } from '../analysis/walk.ts';
 import { readsOf, startOf } from './lockstep.ts';
@@ -38,12 +39,18 @@ export function partOf(
   });
 }
 
-/** The statements without those whose only effect are values that nothing reads, there or afterwards. */
-export function withoutDead(statements: readonly Statement[]): readonly Statement[] {
+/**
+ * The statements without those whose only effect are values that nothing reads, there or `afterwards`. With `keepsFaults`, what
+ * may fail stays.
+ */
+export function withoutDead(
+  statements: readonly Statement[],
+  { afterwards = [] as readonly Statement[], keepsFaults = false } = {},
+): readonly Statement[] {
   let rest = statements;
   for (let before = -1, now = 0; before !== now; ) {
     before = now;
-    rest = withoutUnread(rest, readersOf(rest));
+    rest = withoutUnread(rest, readersOf([...rest, ...afterwards]), keepsFaults);
     now = 0;
     forEachStatement(rest, () => {
       now += 1;
@@ -69,16 +76,19 @@ function readersOf(statements: readonly Statement[]): ReadonlyMap<number, number
 function withoutUnread(
   statements: readonly Statement[],
   reads: ReadonlyMap<number, number>,
+  keepsFaults: boolean,
 ): readonly Statement[] {
-  const list = (inner: readonly Statement[]) => withoutUnread(inner, reads);
+  const list = (inner: readonly Statement[]) => withoutUnread(inner, reads, keepsFaults);
   return statements.flatMap((statement): readonly Statement[] => {
     switch (statement.kind) {
       case 'assign':
-        return reads.has(statement.variable) ? [statement] : [];
+        return reads.has(statement.variable) || (keepsFaults && canFail(statement)) ? [statement] : [];
       case 'if': {
         const then = list(statement.then);
         const otherwise = list(statement.otherwise);
-        return then.length + otherwise.length === 0 ? [] : [{ ...statement, then, otherwise }];
+        const isEmpty = then.length + otherwise.length === 0;
+        if (isEmpty && !(keepsFaults && canFail({ ...statement, then, otherwise }))) return [];
+        return [{ ...statement, then, otherwise }];
       }
       case 'loop': {
         const loop = { ...statement, body: list(statement.body) };

@@ -61,15 +61,21 @@ export function explainWasm(program: Program): {
   readonly done: readonly string[];
 } {
   const { mode, vectorised, done } = writeModule(program, {});
-  const statements = new Map<CpuPass, number>();
-  const after = (pass: CpuPass, { body }: Program) => void statements.set(pass, countStatements(body));
+  const passed = new Map<CpuPass, Program>();
+  const after = (pass: CpuPass, program: Program) => void passed.set(pass, program);
   const lowered = lowerToRegions(program, { after });
-  const unrolls = statements.get('unroll') !== statements.get('structure');
+  const statements = (pass: CpuPass) => countStatements(passed.get(pass)!.body);
+  const unrolls = statements('unroll') !== statements('structure');
+  const zips = passed.get('zip') !== passed.get('unroll');
   return {
     mode,
     vectorised,
     obstacle: 'obstacle' in lowered ? lowered.obstacle : null,
-    done: [...(unrolls ? ['unroll: small loops of known length'] : []), ...done],
+    done: [
+      ...(unrolls ? ['unroll: small loops of known length'] : []),
+      ...(zips ? ['zip: what producers and consumers do for a batch in one turn of a loop'] : []),
+      ...done,
+    ],
   };
 }
 

@@ -26,7 +26,7 @@ export class LaunchValues {
   readonly block: Local;
   readonly #launchLocals = new Map<
     number | 'scratch' | 'scratch of grid' | `exchange ${number}`,
-    { readonly local: Local; readonly load: () => void }
+    { readonly local: Local; readonly load: () => void; readonly isOfArena: boolean }
   >();
   readonly #blockAxes = new Map<Axis, Local>();
 
@@ -42,15 +42,17 @@ export class LaunchValues {
   address({ space, id }: ArrayReference): Local {
     if (space === 'shared' && this.#unit.isOwnArray(id)) {
       const scratch = this.scratch();
-      return this.#launchLocal(`exchange ${id}`, this.#unit.arrayName({ space, id }), () => {
-        this.#code.get(scratch).i32(this.#unit.ownArray(id)).op('i32.add');
+      const load = () => void this.#code.get(scratch).i32(this.#unit.ownArray(id)).op('i32.add');
+      return this.#launchLocal(`exchange ${id}`, this.#unit.arrayName({ space, id }), load, {
+        isOfArena: true,
       });
     }
     const { name, slot } = this.#array(space, id);
-    return this.#launchLocal(slot, name, () => {
+    const load = () => {
       this.#load('i32.load', slot);
       if (space === 'shared') this.#code.get(this.#arena).op('i32.add');
-    });
+    };
+    return this.#launchLocal(slot, name, load, { isOfArena: space === 'shared' });
   }
 
   /** Pushes an array's length, as an i32 that is unsigned. */
@@ -74,7 +76,7 @@ export class LaunchValues {
     if (parameter.kind !== 'scalar') throw new Error(`${parameter.name} is not a scalar`);
     const type = wasmType(parameter.type);
     const slot = this.#parameterSlot(id);
-    return this.#launchLocal(slot, parameter.name, () => this.#load(`${type}.load`, slot), type);
+    return this.#launchLocal(slot, parameter.name, () => this.#load(`${type}.load`, slot), { type });
   }
 
   gridDim(axis: Axis): Local {
@@ -97,7 +99,7 @@ export class LaunchValues {
     const last = shared.at(-1);
     if (last === undefined) return this.#arena;
     const { slot } = this.#array('shared', shared.length - 1);
-    return this.#launchLocal('scratch', 'scratch', () => {
+    const load = () => {
       this.#load('i32.load', slot);
       this.#load('i32.load', slot + 4);
       this.#code
@@ -109,7 +111,8 @@ export class LaunchValues {
         .op('i32.and')
         .get(this.#arena)
         .op('i32.add');
-    });
+    };
+    return this.#launchLocal('scratch', 'scratch', load, { isOfArena: true });
   }
 
   /** Address of the first block's scratch memory, in a grid whose blocks have arenas of their own. */
@@ -125,6 +128,15 @@ export class LaunchValues {
   /** Writes what stands before all code that used these values. */
   writeLaunchPrologue(): void {
     for (const { local, load } of this.#launchLocals.values()) {
+      load();
+      this.#code.set(local);
+    }
+  }
+
+  /** Writes what code used of these values that another arena has others of, when its address is set. */
+  writeArenaPrologue(): void {
+    for (const { local, load, isOfArena } of this.#launchLocals.values()) {
+      if (!isOfArena) continue;
       load();
       this.#code.set(local);
     }
@@ -167,12 +179,12 @@ export class LaunchValues {
     key: number | 'scratch' | 'scratch of grid' | `exchange ${number}`,
     name: string,
     load: () => void,
-    type: 'i32' | 'i64' | 'f32' | 'f64' = 'i32',
+    { type = 'i32' as 'i32' | 'i64' | 'f32' | 'f64', isOfArena = false } = {},
   ): Local {
     const known = this.#launchLocals.get(key);
     if (known !== undefined) return known.local;
     const local = this.#code.local(type, name);
-    this.#launchLocals.set(key, { local, load });
+    this.#launchLocals.set(key, { local, load, isOfArena });
     return local;
   }
 }

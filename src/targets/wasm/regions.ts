@@ -6,6 +6,7 @@
 
 import type { Call, Region, Statement } from '../../compiler/ir.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
+import { type AbreastLocals, writeAbreast } from './abreast.ts';
 import { Code, type FunctionReference, type Label, type Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
 import type { Hoisting } from './hoisting.ts';
@@ -15,7 +16,15 @@ import { writeRows } from './rows.ts';
 import { Lanes } from './simd/lanes.ts';
 import { writeLoop, writeStatements } from './statements.ts';
 import type { Frame, ThreadContext } from './thread-context.ts';
-import { outcomes, planTurns, type Turns, writeAside, writeBack, writeTurns } from './turns.ts';
+import {
+  outcomes,
+  planTurns,
+  reserveArenas,
+  type Turns,
+  writeAside,
+  writeBack,
+  writeTurns,
+} from './turns.ts';
 import type { Unit } from './unit.ts';
 import { Variables } from './variables.ts';
 
@@ -26,6 +35,10 @@ export function writeRegions(
 ): { readonly vectorised: boolean; readonly blocksInTurn: number } {
   const turns = planTurns(unit);
   const writer = new RegionWriter(unit, uniformity.block, new Lanes(unit, uniformity.row), turns);
+  if (turns?.abreast) {
+    const blocksInTurn = writer.writeRunAbreast(turns.abreast);
+    return { vectorised: writer.vectorised, blocksInTurn };
+  }
   const run = writer.writeRun();
   return { vectorised: writer.vectorised, blocksInTurn: turns === null ? 1 : writeTurns(unit, turns, run) };
 }
@@ -44,13 +57,15 @@ class RegionWriter {
   readonly #uniform: ThreadContext;
   readonly #turns: Turns | null;
   #endOfBlock: Label | null = null;
+  /** Where a block goes that fails; null where the function then ends. */
+  #endOfFailed: Label | null = null;
 
   constructor(unit: Unit, uniformity: Uniformity, lanes: Lanes, turns: Turns | null) {
     this.#unit = unit;
     this.#uniformity = uniformity;
     this.#lanes = lanes;
     this.#turns = turns;
-    const names = [...parameters, ...(turns === null ? [] : ofTurns)];
+    const names = [...parameters, ...(turns === null || turns.abreast ? [] : ofTurns)];
     this.#code = new Code(names.map((name) => ({ name, type: 'i32' })));
     this.#launch = new LaunchValues(unit, this.#code, { record: 0, arena: 1, block: 2 });
     this.#variables = new Variables(unit, this.#code, this.#launch);
@@ -94,6 +109,38 @@ class RegionWriter {
     code.append(blocks);
     code.i32(0);
     return run;
+  }
+
+  /** Writes `run` where blocks go through a loop abreast; returns how many. */
+  writeRunAbreast(abreast: NonNullable<Turns['abreast']>): number {
+    const code = this.#code;
+    const unit = this.#unit;
+    unit.module.function('run', code, ['i32', 'i32', 'i32', 'i32'], ['i32'], { exported: true });
+    let locals: AbreastLocals | null = null;
+    const all = code.capture(() => {
+      locals = writeAbreast(
+        {
+          unit,
+          code,
+          launch: this.#launch,
+          variables: this.#variables,
+          parameters: { arena: 1, block: 2, end: 3 },
+          writeStatements: (statements) => writeStatements(this.#uniform, statements),
+          pushTest: () => pushExpression(this.#uniform, abreast.loop.test!),
+          failTo: (label) => {
+            this.#endOfFailed = label;
+          },
+        },
+        abreast,
+      );
+    });
+    const { bytes, blocks } = reserveArenas(unit, abreast.inOneArena);
+    const where = abreast.inOneArena ? ' in one arena' : '';
+    if (blocks > 1) unit.tell('turns', `up to ${blocks} blocks go through a loop abreast${where}`);
+    code.i32(bytes).set(locals!.bytes).i32(blocks).set(locals!.blocks);
+    this.#launch.writeLaunchPrologue();
+    code.append(all).i32(0);
+    return blocks;
   }
 
   #writeBody(body: readonly Statement[]): void {
@@ -169,7 +216,10 @@ class RegionWriter {
         push();
         this.#code.set(this.#variables.local(id));
       },
-      fail: () => void this.#code.i32(1).op('return'),
+      fail: () => {
+        if (this.#endOfFailed === null) this.#code.i32(1).op('return');
+        else this.#code.br(this.#endOfFailed);
+      },
     };
   }
 

@@ -2,7 +2,8 @@
 //
 // Blocks are run a slice at a time, each slice about a millisecond. An engine that has compiled
 // the code better meanwhile uses that from the next call on, never in the middle of one; so the
-// first slice is a single block. Where blocks take turns, a slice soon has as many.
+// first slice is a single block; a later launch begins with as many as the last one ended with. Where blocks take turns, a
+// slice soon has as many.
 
 import type { Value } from '../../compiler/arithmetic.ts';
 import type { BlockRunner, Executable, RunnerContext } from '../executable.ts';
@@ -96,10 +97,10 @@ export function blockRunner(
     };
   }
   const { run } = functions;
+  let slice = 1;
   return (record, arena, first, end) => {
     faults.begin(record, arena);
     patience.begin();
-    let slice = 1;
     for (let block = first; block < end; ) {
       const sliceEnd = Math.min(block + slice, end);
       const start = performance.now();

@@ -14,6 +14,8 @@ import { bytesOf } from '../../kernel/layout.ts';
 import type { Loop } from '../analysis/counters.ts';
 import { constantOf } from '../analysis/elements.ts';
 import { assignedBy, expressionsOf, readBy } from '../analysis/walk.ts';
+import { type Abreast, planAbreast } from '../legalise/cpu/abreast.ts';
+import { findsOnlyItsOwn } from '../legalise/cpu/fresh-rounds.ts';
 import { isOblivious, stridesOverGrid } from '../legalise/cpu/striding.ts';
 import { Code, type FunctionReference, type Local } from './encoder/code.ts';
 import { LaunchValues } from './launch-values.ts';
@@ -35,6 +37,8 @@ export const outcomes = { done: 0, fault: 1, aside: 2 } as const;
 /** Where a block stands that was put aside, and what it goes on with. */
 export interface Turns {
   readonly loop: Loop;
+  /** How blocks go through it abreast, where they may; then nothing is kept. */
+  readonly abreast: (Abreast & { readonly inOneArena: boolean }) | null;
   /** Offset in the scratch memory: the block's number, then the variables in words of 8 bytes. */
   readonly place: number;
   readonly kept: readonly number[];
@@ -46,10 +50,17 @@ export function planTurns(unit: Unit): Turns | null {
   // Code for a processor asks for the next pieces itself, and turns only cost it time.
   if (!unit.does('turns') || unit.forProcessor) return null;
   if (program.sharedArrays.some((array) => constantOf(array.count) === null)) return null;
-  const loop = program.body.find((each): each is Loop => each.kind === 'loop' && stridesOverGrid(each));
+  const loop = program.body.find(
+    (each): each is Loop => each.kind === 'loop' && stridesOverGrid(each, program),
+  );
   if (loop === undefined || !loop.testFirst || !isOblivious(program)) return null;
-  const kept = [...ofTheBlock(program.body)];
-  return { loop, place: unit.reserveScratch(8 * (1 + kept.length)), kept };
+  const own = ofTheBlock(program.body);
+  const abreast = planAbreast(program, loop, own);
+  if (abreast !== null) {
+    const inOneArena = findsOnlyItsOwn(program, loop, own);
+    return { loop, abreast: { ...abreast, inOneArena }, place: 0, kept: [] };
+  }
+  return { loop, abreast, place: unit.reserveScratch(8 * (1 + own.size)), kept: [...own] };
 }
 
 /** The variables of the block's own statements: those that regions keep for each thread lie in the arena anyway. */
@@ -103,18 +114,9 @@ export function writeBack({ unit, code, launch, variables }: Kept, { place, kept
  * turns.
  */
 export function writeTurns(unit: Unit, { place }: Turns, advance: FunctionReference): number {
-  const shared = unit.program.sharedArrays.reduce(
-    (sum, { element, count }, id) =>
-      sum + (unit.isOwnArray(id) ? 0 : aligned(Number(constantOf(count)) * bytesOf(element))),
-    0,
-  );
-  const bytes = aligned(shared + unit.scratchBytes);
-  const blocks = Math.min(Math.floor(mostBytes / bytes), mostBlocks);
-  const takeTurns = blocks >= fewestBlocks;
-  if (takeTurns) {
-    unit.reserveScratch(bytes * blocks - unit.scratchBytes);
-    unit.tell('turns', `up to ${blocks} blocks go on by turns, ${rounds} rounds of a loop each`);
-  }
+  const { bytes, blocks } = reserveArenas(unit);
+  const takeTurns = blocks > 1;
+  if (takeTurns) unit.tell('turns', `up to ${blocks} blocks go on by turns, ${rounds} rounds of a loop each`);
   const code = new Code(['record', 'arena', 'block', 'end'].map((name) => ({ name, type: 'i32' })));
   unit.module.function('run', code, ['i32', 'i32', 'i32', 'i32'], ['i32'], { exported: true });
   const [record, arena, block, end] = [0, 1, 2, 3];
@@ -208,6 +210,24 @@ export function writeTurns(unit: Unit, { place }: Turns, advance: FunctionRefere
   launch.writeLaunchPrologue();
   code.append(body).i32(0);
   return blocks;
+}
+
+/** Makes room for the arenas of blocks that take turns, if enough of them find room: how far they lie apart, and how many. */
+export function reserveArenas(
+  unit: Unit,
+  inOneArena = false,
+): { readonly bytes: number; readonly blocks: number } {
+  if (inOneArena) return { bytes: 0, blocks: mostBlocks };
+  const shared = unit.program.sharedArrays.reduce(
+    (sum, { element, count }, id) =>
+      sum + (unit.isOwnArray(id) ? 0 : aligned(Number(constantOf(count)) * bytesOf(element))),
+    0,
+  );
+  const bytes = aligned(shared + unit.scratchBytes);
+  const room = Math.min(Math.floor(mostBytes / bytes), mostBlocks);
+  const blocks = room >= fewestBlocks ? room : 1;
+  if (blocks > 1) unit.reserveScratch(bytes * blocks - unit.scratchBytes);
+  return { bytes, blocks };
 }
 
 function aligned(bytes: number): number {

@@ -2,7 +2,7 @@
 // fault, and the layout of the scratch memory behind a block's shared arrays.
 
 import type { ArrayReference, Call, Expression, MathFunction, Program } from '../../compiler/ir.ts';
-import type { RankGroup } from '../../compiler/ir-cohorts.ts';
+import type { OfRankGroup, RankGroup } from '../../compiler/ir-cohorts.ts';
 import type { Waiting } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
 import { bytesOf } from '../../kernel/layout.ts';
@@ -204,7 +204,8 @@ export class Unit {
     access?: Pick<FaultSite, 'access' | 'dimension'> & { readonly array: ArrayReference },
   ): number {
     const array = access && this.arrayName(access.array);
-    const key = `${range.source}:${range.start}:${range.end}:${access?.access ?? ''}:${array ?? ''}:${access?.dimension ?? ''}`;
+    const first = ofRankGroup(range)?.first ?? '';
+    const key = `${range.source}:${range.start}:${range.end}:${first}:${access?.access ?? ''}:${array ?? ''}:${access?.dimension ?? ''}`;
     const known = this.#siteNumbers.get(key);
     if (known !== undefined) return known;
     const kind = access?.access;
@@ -259,7 +260,9 @@ export class Unit {
   }
 
   #addSite(site: FaultSite): number {
-    const added = this.rankGroup === null ? site : { ...site, rankGroup: this.rankGroup };
+    const { source, start, end } = site.range;
+    const rankGroup = this.rankGroup ?? ofRankGroup(site.range);
+    const added = { ...site, range: { source, start, end }, ...(rankGroup === null ? {} : { rankGroup }) };
     return this.#whole.sites.push(added) - 1;
   }
 
@@ -345,4 +348,9 @@ export class Unit {
   wasmTypeOfVariable(id: number): Exclude<WasmType, 'v128'> {
     return wasmType(this.program.variables[id]!.type);
   }
+}
+
+/** The rank group that a place says it is of (legalise/cpu/zip.ts). */
+function ofRankGroup(range: Range | OfRankGroup): RankGroup | null {
+  return 'rankGroup' in range ? range.rankGroup : null;
 }

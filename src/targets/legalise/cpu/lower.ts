@@ -19,6 +19,7 @@ import { splitAffine } from './split-affine.ts';
 import { structure } from './structure.ts';
 import { unrollLoops } from './unroll.ts';
 import { expandWarps } from './warps.ts';
+import { zipRoles } from './zip.ts';
 
 export interface PassOptions {
   /** Passes to leave out. */
@@ -38,7 +39,7 @@ export function lowerToRegions(
   original: Program,
   options: PassOptions = {},
 ): LoweredToRegions | { readonly obstacle: Obstacle } {
-  const ready = madeReady(original, true, options);
+  const ready = run('zip', madeReady(original, true, options), zipRoles, options);
   const threads = run('affine', ready, splitInRows, options);
   const planned = planRegions(threads);
   if ('obstacle' in planned) return planned;

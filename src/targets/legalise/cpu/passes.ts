@@ -6,6 +6,7 @@ export const cpuPasses = [
   'prepare',
   'structure',
   'unroll',
+  'zip',
   'affine',
   'regions',
   'block',
@@ -56,6 +57,7 @@ export type WritingPass = (typeof writingPasses)[number];
 export const optionalCpuPasses = [
   'structure',
   'unroll',
+  'zip',
   'affine',
   ...writingPasses,
 ] as const satisfies readonly (CpuPass | WritingPass)[];

@@ -21,26 +21,35 @@ const mostRankGroups = 4;
 /** The rank groups of a program, or all of its threads as one. */
 export function rankGroupsOf(program: Program): readonly RankGroup[] {
   const [x, y, z] = program.block;
+  return groupedBy(program, decidingTests(program)) ?? [{ first: 0, stride: 1, count: x * y * z }];
+}
+
+/** The rank groups that tests part a program's threads into; null where the ranks do not tell, or are at no regular distance. */
+export function rankGroupsBy(program: Program, tests: readonly Expression[]): readonly RankGroup[] | null {
+  const deciding = tests.map(valuesByRank(program));
+  return deciding.every((test) => test !== null) ? groupedBy(program, deciding) : null;
+}
+
+function groupedBy(program: Program, deciding: readonly OfRank[]): readonly RankGroup[] | null {
+  const [x, y, z] = program.block;
   const size = x * y * z;
-  const all: RankGroup = { first: 0, stride: 1, count: size };
-  const deciding = decidingTests(program);
   const ranksOfWay = new Map<string, number[]>();
   for (let rank = 0; rank < size; rank += 1) {
     const way = deciding.map((test) => (test(rank) ? 1 : 0)).join('');
     const ranks = ranksOfWay.get(way);
     if (ranks === undefined) ranksOfWay.set(way, [rank]);
     else ranks.push(rank);
-    if (ranksOfWay.size > mostRankGroups) return [all];
+    if (ranksOfWay.size > mostRankGroups) return null;
   }
   const rankGroups = [...ranksOfWay.values()].map(rankGroupOf);
-  return rankGroups.every((rankGroup) => rankGroup !== null) ? rankGroups : [all];
+  return rankGroups.every((rankGroup) => rankGroup !== null) ? rankGroups : null;
 }
 
 /** A value for each thread, which its rank tells. */
 type OfRank = (rank: number) => Value;
 
 /** A function that gives the values of an expression by rank; null where some thread's is not known, or it fails there. */
-function valuesByRank(program: Program): (expression: Expression) => OfRank | null {
+export function valuesByRank(program: Program): (expression: Expression) => OfRank | null {
   const [x, y, z] = program.block;
   const facts = factsOf(program);
   const threads = Array.from({ length: x * y * z }, (_, rank) => facts.inThread(rank));

@@ -22,15 +22,21 @@ import {
 
 type Atomic = Extract<Call, { intrinsic: 'atomic' }>;
 
-/** Whether the rounds of a loop stride over the grid. */
-export function stridesOverGrid(loop: Loop): boolean {
+/** Whether the rounds of a loop of a program's stride over the grid. */
+export function stridesOverGrid(loop: Loop, { body }: Program): boolean {
   const turn = [...loop.body, ...loop.update];
   const assigned = assignedIn(turn);
   const striding = new Set<number>();
+  /** Variables that have the grid's size, or a multiple of it. */
+  const sizes = new Set<number>();
+  forEachStatement(body, (each) => {
+    if (each.kind === 'assign' && anyOperand(each.value, isGridDim)) sizes.add(each.variable);
+  });
+  const isSize = (each: Expression) => isGridDim(each) || (each.kind === 'variable' && sizes.has(each.id));
   const strides = (expression: Expression) => {
     const read = [...readBy(expression)];
     if (read.some((id) => striding.has(id))) return true;
-    return read.some((id) => assigned.has(id)) && anyOperand(expression, isGridDim);
+    return read.some((id) => assigned.has(id)) && anyOperand(expression, isSize);
   };
   for (let found = true; found; ) {
     found = false;
