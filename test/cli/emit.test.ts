@@ -126,7 +126,14 @@ describe('what a CPU gets', () => {
     const cohorts = await shown(roles, '--after', 'cohorts');
     expect(cohorts).toContain('cohort of 128 threads from rank 1, every 2');
     expect(cohorts).toMatch(/wait for pipeline\.produced\[.*\]\.waitUntil\(.*\)\n {2}keep \w+/);
-    const { code, stderr } = await runHere('emit', roles, '--target', 'ir', '--after', 'block');
+    const zipped = await shown(roles, '--after', 'zip');
+    expect(zipped).toContain('block 128x1x1');
+    expect(zipped).not.toContain('producerAcquire()');
+    const { code, stderr } = await runHere(
+      'emit',
+      roles,
+      ...['--target', 'ir', '--after', 'block', '--without', 'zip'],
+    );
     expect(code).toBe(2);
     expect(stderr).toMatch(/^WS6001: this kernel does not get to the pass block: the roles of \w+ differ/);
   });

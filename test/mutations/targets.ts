@@ -68,6 +68,120 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/wasm/abreast.ts',
+    ['test/wasm/turns.test.ts'],
+    [
+      {
+        name: 'blocks behind one that failed go on',
+        from: 'code.get(block).tee(last).get(first)',
+        to: 'code.get(block).get(first)',
+        why: 'a fault is lost, or that of a later block is reported',
+      },
+      {
+        name: 'a block goes on with what the one before it left in a variable',
+        from: 'for (const { variable, begin } of shadows) code.get(begin).set(variable);',
+        to: '',
+        why: 'what all blocks count in a round is counted once for each of them',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/abreast.ts',
+    ['test/wasm/turns.test.ts'],
+    [
+      {
+        name: 'the number of a block is the same in all',
+        from: "(each.kind === 'builtin' && !each.name.startsWith('gridDim')),",
+        to: "(each.kind === 'builtin' && each.name.startsWith('thread')),",
+        why: 'blocks have the rounds and the values of their last neighbour',
+      },
+      {
+        name: 'where a block branches by its number, all go the same way',
+        from: 'const inside = here && isPassedAlike(each, alike);',
+        to: 'const inside = here;',
+        why: 'a block goes on with what another assigned where it did not',
+      },
+      {
+        name: 'what follows from a block’s number stays that of the last',
+        from: 'again: before.filter((each) => again.has(each)),',
+        to: 'again: [],',
+        why: 'blocks write over the elements of their neighbours',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/fresh-rounds.ts',
+    ['test/wasm/turns.test.ts', 'test/wasm/zip.test.ts'],
+    [
+      {
+        name: 'what threads keep from round to round is in an arena of all blocks',
+        from: 'live.every((id) => own.has(id)) && new Round',
+        to: 'new Round',
+        why: 'a thread goes on with a value of another block’s',
+      },
+      {
+        name: 'elements beyond those of the round are taken for its own',
+        from: 'return least >= 0 && most < length;',
+        to: 'return least >= 0;',
+        why: 'a round finds what another block left',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/zip-writer.ts',
+    ['test/wasm/zip.test.ts'],
+    [
+      {
+        name: 'loops that begin at different numbers are one',
+        from: 'producing.start !== consuming.start || ',
+        to: '',
+        why: 'consumers use batches other than their own',
+      },
+      {
+        name: 'loops to different limits are one',
+        from: 'if (!isSame(loop.test!,',
+        to: 'if (false && !isSame(loop.test!,',
+        why: 'consumers use more batches than they should',
+      },
+      {
+        name: 'threads beyond a role do its work',
+        from: 'if (this.#isAll) return statements;',
+        to: 'if (this.#isAll || statements.length > 0) return statements;',
+        why: 'elements are written that no thread of the kernel writes',
+      },
+      {
+        name: 'consumers do not wait for all producers',
+        from: 'return [...parts[0], meeting, ...parts[1]];',
+        to: 'return parts.flat();',
+        why: 'a thread reads what another has not copied yet',
+      },
+      {
+        name: 'a fault is said of the place among a role',
+        from: 'return { ...range, rankGroup: this.#ranks };',
+        to: 'return range as OfRankGroup;',
+        why: 'errors name another thread than the one that failed',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/zip.ts',
+    ['test/wasm/zip.test.ts'],
+    [
+      {
+        name: 'what roles give values to is shared',
+        from: 'const own = assignedIn([section]);',
+        to: 'const own = new Set<number>();',
+        why: 'producers and consumers write over each other’s variables',
+      },
+      {
+        name: 'a role may use two stages in a round',
+        from: '/^(acquire,commit|wait,release)$/',
+        to: '/^(acquire,commit|wait,release(,wait,release)*)$/',
+        why: 'consumers use stages that nobody filled',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/legalise/cpu/striding.ts',
     ['test/wasm/turns.test.ts'],
     [

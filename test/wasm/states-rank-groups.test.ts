@@ -28,7 +28,7 @@ import {
   when,
 } from '../support/ir.ts';
 import { stagingSpecialized } from '../support/programs.ts';
-import { wasm } from '../support/wasm.ts';
+import { wasm, wasmWithout } from '../support/wasm.ts';
 
 describe('which threads are rank groups', () => {
   const rankGroups = (block: number, test: (rank: Expression, p: ProgramBuilder) => Expression[]) => {
@@ -127,7 +127,7 @@ test.each([
   const { executable, arguments: arrays } = expectStates(
     stagingSpecialized({ block, partition }),
     { grid: 3, arguments: { globalOut: new Int32Array(n), globalIn: counting(n), batchCount: 5 } },
-    wasm,
+    wasmWithout('zip'),
   );
   expect(executable.vectorised).toBe(true);
   expect(arrays.globalOut).toEqual(counting(n).map((x) => x * 3 + 1));

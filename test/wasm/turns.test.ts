@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Expression, Program, Statement } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
-import { compileWasm } from '#warpstage/targets/wasm/compile.js';
+import { compileWasm, explainWasm } from '#warpstage/targets/wasm/compile.js';
 import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
 import {
@@ -49,6 +49,7 @@ function randomStrides(tape: Tape): Program {
     p.variable('limit', 'i32'),
     p.variable('at', 'i32'),
   ];
+  const first = p.variable('first', 'i32');
   const [kept, wide, real] = [
     p.variable('kept', 'i32'),
     p.variable('wide', 'i64'),
@@ -56,6 +57,10 @@ function randomStrides(tape: Tape): Program {
   ];
   const place = add(at.value, rank);
   const label = p.label();
+  // All blocks have the same rounds, and the same values of their own in each.
+  const alike = tape.chance(1, 2);
+  // But where a test is the block's, and what it leads to.
+  const other = () => (tape.chance(1, 8) ? block : round.value);
   /** Of the block. */
   const ofBlock = (): Statement =>
     tape.pick<() => Statement>([
@@ -63,9 +68,14 @@ function randomStrides(tape: Tape): Program {
       () => real.set(add(multiply(real.value, constant('f64', 0.5)), convert(round.value, 'f64'))),
       () => limit.set(binary('min', limit.value, add(round.value, p.index(6)))),
       () =>
-        when(compare('equal', binary('and', add(round.value, block), p.index(7)), p.index(6)), [
-          tape.pick([() => leave('break', label), () => leave('continue', label), finish])(),
-        ]),
+        when(
+          compare('equal', binary('and', add(round.value, alike ? other() : block), p.index(7)), p.index(6)),
+          [
+            alike
+              ? wide.set(add(wide.value, constant('i64', 5n)))
+              : tape.pick([() => leave('break', label), () => leave('continue', label), finish])(),
+          ],
+        ),
     ])();
   /** Of each thread: to its own elements. */
   const ofThread = (): Statement =>
@@ -82,7 +92,7 @@ function randomStrides(tape: Tape): Program {
   const several = (make: () => Statement, most: number) => Array.from({ length: 1 + tape.below(most) }, make);
   const begin = p.index(threads);
   const turn = [
-    at.set(multiply(add(multiply(round.value, p.builtin('gridDim.x')), block), begin)),
+    at.set(add(multiply(multiply(round.value, p.builtin('gridDim.x')), begin), first.value)),
     ...several(ofBlock, 2),
     ...several(ofThread, 3),
     sync(),
@@ -99,9 +109,10 @@ function randomStrides(tape: Tape): Program {
     store(row, p.index(1), n),
     store(shared, rank, multiply(rank, rank)),
     store(sums, rank, constant('f64', 1)),
-    wide.set(convert(block, 'i64')),
-    limit.set(add(n, binary('and', multiply(block, p.index(5)), p.index(7)))),
+    wide.set(convert(alike ? n : block, 'i64')),
+    limit.set(add(n, binary('and', multiply(alike ? n : block, p.index(5)), p.index(7)))),
     round.set(p.index(0)),
+    first.set(multiply(block, begin)),
     sync(),
     loop(label, compare('less', round.value, limit.value), turn, [step], !isAsked),
     store(
@@ -137,9 +148,10 @@ function outcome(target: Target, program: Program, { grid, n }: Launch) {
 }
 
 const blocksInTurn = (program: Program) => compileWasm(program).blocksInTurn ?? 1;
+const goAbreast = (program: Program) => explainWasm(program).done.some((each) => each.includes('abreast'));
 
 test.each([wasm, wasmWithout('turns')])('random loops of blocks, by $name', (target) => {
-  let [runs, inTurn, faults] = [0, 0, 0];
+  let [runs, inTurn, abreast, faults] = [0, 0, 0, 0];
   fc.assert(
     fc.property(tapes(60), fc.nat(23), fc.nat(6), (tape, more, n) => {
       const program = randomStrides(tape);
@@ -149,12 +161,15 @@ test.each([wasm, wasmWithout('turns')])('random loops of blocks, by $name', (tar
       runs += 1;
       if (expected.fault !== null) faults += 1;
       if (blocksInTurn(program) > 1) inTurn += 1;
+      if (goAbreast(program)) abreast += 1;
     }),
     randomRuns(80),
   );
   expect(faults).toBeGreaterThan(0);
   expect(faults).toBeLessThan(runs / 2);
   expect(inTurn).toBeGreaterThan(runs / 3);
+  expect(abreast).toBeGreaterThan(runs / 6);
+  expect(abreast).toBeLessThan(inTurn);
 });
 
 /** A loop that strides, with something in it. */
@@ -214,6 +229,46 @@ test('where something could tell how far others are, no block takes turns', () =
     },
   ];
   for (const what of telling) expect(blocksInTurn(striding(what)), String(what)).toBe(1);
+});
+
+test('what an earlier round left is found, whoever goes between', () => {
+  const build = (isLeft: boolean) => {
+    const p = new ProgramBuilder('left', [threads, 1, 1]);
+    const [out, shared] = [p.array('out', 'i32'), p.shared('shared', 'i32', 2 * threads)];
+    const [round, rank] = [p.variable('round', 'i32'), p.builtin('threadRank')];
+    const at = multiply(
+      add(multiply(round.value, p.builtin('gridDim.x')), p.builtin('blockIdx.x')),
+      p.index(threads),
+    );
+    const beyond = add(rank, p.index(isLeft ? threads : 0));
+    const isFirst = compare('equal', binary('and', round.value, p.index(1)), p.index(0));
+    return p.build([
+      round.set(p.index(0)),
+      loop(
+        p.label(),
+        compare('less', round.value, p.index(9)),
+        [
+          store(shared, rank, add(at, rank)),
+          when(isFirst, [store(shared, add(rank, p.index(threads)), multiply(add(at, rank), p.index(3)))]),
+          sync(),
+          store(out, add(at, rank), load(shared, beyond)),
+          sync(),
+        ],
+        [round.set(add(round.value, p.index(1)))],
+      ),
+    ]);
+  };
+  for (const isLeft of [false, true]) {
+    const program = build(isLeft);
+    const arena = explainWasm(program).done.some((each) => each.endsWith('in one arena'));
+    expect(arena).toBe(!isLeft);
+    const [expected, actual] = [interpreter('eager'), wasm].map((target) => {
+      const out = new Int32Array(9 * 20 * threads);
+      runProgram(target, program, { grid: 20, arguments: { out } });
+      return out;
+    });
+    expect(actual).toEqual(expected);
+  }
 });
 
 test('of blocks that fault, the first is named, whichever comes to it first', () => {

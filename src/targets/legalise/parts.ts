@@ -129,7 +129,7 @@ export function flattened(
   return statements.map((statement, position): Statement => {
     const [fill] = statement.kind === 'loop' && statement.body.length === 1 ? statement.body : [];
     if (statement.kind !== 'loop' || fill?.kind !== 'loop') return statement;
-    const step = stepOf(statement, [...before, ...statements.slice(0, position)]);
+    const step = stepOf(statement, [...before, ...statements.slice(0, position)], { once: true });
     if (step === null) return statement;
     const isOwn =
       readsOf(step.used, statements) === readsOf(step.used, [statement]) && readsOf(step.used, [fill]) === 1;
@@ -148,10 +148,10 @@ export interface Step {
 }
 
 /** The step of a loop whose first statement is a loop that runs ahead; null where they may not keep it. */
-export function stepOf(outer: Loop, before: readonly Statement[]): Step | null {
+export function stepOf(outer: Loop, before: readonly Statement[], given = { once: false }): Step | null {
   const [fill] = outer.body;
   if (fill?.kind !== 'loop' || mayLeave(outer)) return null;
-  const counters = countersOf(outer, fill);
+  const counters = countersOf(outer, fill, given);
   if (counters === null) return null;
   const { used, filled, bounds, capacities } = counters;
   const [bound, secondBound] = bounds;

@@ -23,6 +23,7 @@ import {
   isInvariant,
   isVariable,
   type Loop,
+  mayLeave,
 } from '../analysis/counters.ts';
 import { assignedBy, forEachStatement } from '../analysis/walk.ts';
 import type { Lowering } from './decisions.ts';
@@ -117,11 +118,15 @@ function rotate(outer: Loop, before: readonly Statement[], around: Surroundings)
   return { kind: 'if', test: test!, then, otherwise: [], range };
 }
 
-/** The counters of two loops whose inner one runs at most once in every turn after the first; null otherwise. */
-export function countersOf(outer: Loop, fill: Loop): Counters | null {
+/**
+ * The counters of two loops whose inner one runs at most once in every turn after the first; null otherwise. `once`: what fills
+ * will not be written more than once.
+ */
+export function countersOf(outer: Loop, fill: Loop, { once = false } = {}): Counters | null {
   if (outer.test === null || fill.test === null || !outer.testFirst || !fill.testFirst) return null;
-  // The filling statements are written more than once, so they may hold no labels; nothing may skip the update.
-  if (!fill.body.every(isStraight) || continues(outer.body, outer.label)) return null;
+  // What is written more than once may hold no labels; nothing may skip the update.
+  const isFit = once ? !mayLeave(fill) && !continues(fill.body, fill.label) : fill.body.every(isStraight);
+  if (!isFit || continues(outer.body, outer.label)) return null;
   const used = incrementOf(outer.update);
   const filled = incrementOf(fill.update);
   if (used === null || filled === null) return null;
