@@ -73,8 +73,8 @@ export const mutations = [
     [
       {
         name: 'blocks behind one that failed go on',
-        from: 'code.get(block).tee(last).get(first)',
-        to: 'code.get(block).get(first)',
+        from: '.tee(last)',
+        to: '',
         why: 'a fault is lost, or that of a later block is reported',
       },
       {
