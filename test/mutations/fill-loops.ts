@@ -22,8 +22,8 @@ export const mutations = [
     },
     {
       name: 'filling statements with labels are written twice',
-      from: '!fill.body.every(isStraight) || ',
-      to: '',
+      from: 'fill.body.every(isStraight);',
+      to: 'true;',
       why: 'two statements have one label, and jumps lead to either',
     },
     {

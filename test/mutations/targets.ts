@@ -168,12 +168,6 @@ export const mutations = [
     ['test/wasm/zip.test.ts'],
     [
       {
-        name: 'what roles give values to is shared',
-        from: 'const own = assignedIn([section]);',
-        to: 'const own = new Set<number>();',
-        why: 'producers and consumers write over each other’s variables',
-      },
-      {
         name: 'a role may use two stages in a round',
         from: '/^(acquire,commit|wait,release)$/',
         to: '/^(acquire,commit|wait,release(,wait,release)*)$/',
