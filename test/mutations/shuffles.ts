@@ -161,7 +161,7 @@ export const mutations = [
       },
       {
         name: 'as many rank groups as there are ways',
-        from: 'if (ranksOfWay.size > mostRankGroups) return [all];',
+        from: 'if (ranksOfWay.size > mostRankGroups) return null;',
         to: '',
         why: 'a kernel whose threads all go their own way becomes as much code as it has threads',
       },
