@@ -6,6 +6,7 @@
 //   dist/cjs/             the package for require(), in one file: for Jest and for bundles; Node takes the modules
 //   dist/types/           the public types in a few files, for import (.d.ts) and for require() (.d.cts)
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -47,6 +48,18 @@ async function writeTexts() {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   writeFileSync('build/diagnostics/version.text.js', textConstant('version', version));
   for (const { module, text } of await programTexts()) writeFileSync(`build/${module}.text.js`, text);
+  writeFileSync('build/runtime/cpu/code-digest.text.js', textConstant('digest', digestOfCode()));
+}
+
+/** What all modules hash to: what one build has compiled is not another's. */
+function digestOfCode() {
+  const hash = createHash('sha256');
+  for (const stem of stems('build', '.js').sort()) {
+    if (stem.endsWith('.text')) continue;
+    const code = readFileSync(join('build', `${stem}.js`));
+    hash.update(`${stem}:${code.length}:`).update(code);
+  }
+  return hash.digest('hex').slice(0, 32);
 }
 
 /** One file for all entries, which share their state; each entry is a part of it. */

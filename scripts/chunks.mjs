@@ -34,9 +34,11 @@ const forBrowsers = ['browser', 'checker/index', 'diagnostics/problem'];
 
 const command = ['cli/command-line'];
 const compiler = ['compiler/specialise'];
-const cpu = ['runtime/cpu/device', 'runtime/cpu/targets', 'runtime/cpu/threads', 'targets/wasm/compile'];
+const cpu = ['runtime/cpu/device', 'runtime/cpu/targets', 'runtime/cpu/threads'];
+const late = ['runtime/cpu/late-compiler', 'runtime/cpu/kept-kernels'];
+const wasm = ['targets/wasm/compile'];
 const runners = ['targets/wasm/runner', 'runtime/cpu/calling-thread'];
-const run = ['overlap/run', 'overlap/devices', 'overlap/journal/places', 'cli/write-whole'];
+const run = ['overlap/run', 'overlap/devices', 'overlap/journal/places', 'cli/write-whole', ...late];
 const checker = ['checker/index', 'checker/trace-stages'];
 const cuda = ['runtime/cuda/device', 'runtime/cuda/warm-up', 'runtime/cuda/compiler', 'runtime/cuda/nvrtc'];
 const model = ['runtime/model/device', 'runtime/model/find-model', 'runtime/model/calibrate'];
@@ -52,13 +54,17 @@ const chunks = [
   ['warpstage', ['index']],
   // A GPU's driver starts before anything else is loaded.
   ['driver', ['runtime/cuda/aside']],
-  ['common', command, [...compiler, ...cpu, ...run, ...checker, ...cuda, ...model]],
+  ['common', command, [...compiler, ...cpu, ...wasm, ...run, ...checker, ...cuda, ...model]],
   ['command', command],
+  // A job whose kernel is kept needs no compiler.
+  ['programs', [...cpu, ...run], [...compiler, ...wasm]],
   ['compiler', compiler],
   // A GPU needs nothing of the CPU's device, nor of the interpreter.
-  ['runtime', [...cuda, 'runtime/model/virtual'], [...cpu, ...run, ...checker, ...runners]],
+  ['runtime', [...cuda, 'runtime/model/virtual'], [...cpu, ...run]],
+  ['analysis', cuda, [...wasm, ...checker, ...runners]],
   ['cpu', cpu],
   ['run', run],
+  ['wasm', wasm],
   ['interpreter', ['targets/interpreter/runner']],
   ['checker', checker],
   ['cuda', cuda],

@@ -4,7 +4,7 @@
 // have no more threads than it leaves room for.
 
 import { availableParallelism } from 'node:os';
-import { open } from '../runtime/open.ts';
+import { openForJobs } from '../runtime/open.ts';
 import type { DeviceName, OpenOptions } from '../runtime/open-options.ts';
 import { memoryLimit, threadsWithin } from './memory-limit.ts';
 import type { RunOptions } from './options.ts';
@@ -22,7 +22,7 @@ export async function openDevices(
     limit === undefined
       ? given
       : { ...given, threads: threadsWithin(limit / list.length, given.threads ?? availableParallelism()) };
-  return OpenDevices.of(list, (name) => open(name as DeviceName, options));
+  return OpenDevices.of(list, (name) => openForJobs(name as DeviceName, options));
 }
 
 async function named(name: string): Promise<readonly string[]> {

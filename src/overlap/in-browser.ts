@@ -40,6 +40,7 @@ export const inBrowser: Surroundings = {
   lookAt: async () => ({ contents: new Map(), async check() {} }),
   inputs: () => new GivenInputs(),
   outputs: () => new PlainOutputs(),
+  async loadCompilers() {},
   inPieces: () => null,
   // `check` has refused them.
   resume: async () => ({ rows: 0, chunks: 0 }),

@@ -7,6 +7,7 @@ import { type Content, contentOf } from '../files/content.ts';
 import { FileStamps } from '../files/stamps.ts';
 import { formatOfFolder } from '../formats/registry.ts';
 import { isUrl } from '../formats/url.ts';
+import { loadCompiler } from '../runtime/cpu/late-compiler.ts';
 import { knownModel } from '../runtime/model/known.ts';
 import { openDevices } from './devices.ts';
 import { expandInputs } from './file-lists.ts';
@@ -49,6 +50,9 @@ export const inNode: Surroundings = {
   },
   inputs: (copy, versions) => new OpenInputs(copy, undefined, versions),
   outputs: (how, copy) => new OpenOutputs(how, copy),
+  async loadCompilers(participants) {
+    for (const { device } of participants) await loadCompiler(device);
+  },
   inPieces,
   resume: resumeRun,
   cut: cutRun,

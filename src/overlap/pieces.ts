@@ -12,6 +12,7 @@ import { unreadable, unwritable } from '../diagnostics/problem.ts';
 import type { FilePlace } from '../formats/bytes.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { PieceState, pieceStages } from '../runtime/cpu/file-pieces.ts';
+import { withCompiler } from '../runtime/cpu/late-compiler.ts';
 import { piecesOf, type StreamedFile } from '../runtime/cpu/piece-launch.ts';
 import type { DeviceArray } from '../runtime/device.ts';
 import { CommandStream } from '../runtime/stream.ts';
@@ -140,11 +141,13 @@ export class Pieces {
       context.onRows(rows);
     };
     try {
-      const { ranOn, launch } = stream.bindOverFiles(
-        definition.kernel as Kernel,
-        { ...shape, signal: context.stop.signal },
-        args,
-        (work) => piecesOf(work, { files, row, state: this.#state }),
+      const { ranOn, launch } = await withCompiler(device, () =>
+        stream.bindOverFiles(
+          definition.kernel as Kernel,
+          { ...shape, signal: context.stop.signal },
+          args,
+          (work) => piecesOf(work, { files, row, state: this.#state }),
+        ),
       );
       this.#ranOn = ranOn;
       const atOnce = Math.max(1, Math.floor(launchBytes / pieceBytes));

@@ -133,6 +133,8 @@ export interface Surroundings {
   /** `versions`: those of URLs that the run has met. */
   inputs(copy: CopyBytes, versions: UrlVersions): Inputs;
   outputs(how: HowWritten, copy: CopyBytes): Outputs;
+  /** Has the devices compile whatever kernel they are given: called before the first launch that is not in pieces. */
+  loadCompilers(participants: readonly Participant[]): Promise<void>;
   /** What runs a job from file to file without chunks; null where that cannot be. */
   inPieces(job: BoundJob): Pieces | null;
   /** Keeps a journal, and leaves out of the inputs what a former run has written the outputs of. */

@@ -262,6 +262,7 @@ class WholeRun {
       });
       signal.throwIfAborted();
       if (this.#mayBeInPieces) pieces = this.#surroundings.inPieces(binding.job);
+      if (pieces === null) await this.#surroundings.loadCompilers(this.#participants);
       const { begin, first } = binding;
       const before = first + begin.rows;
       const began = this.#meter.elapsed;

@@ -13,10 +13,22 @@ export interface Place {
   surroundings(target: 'wasm' | 'interpreter', threads: number): Promise<Surroundings>;
 }
 
+/** What a device compiles with. */
+export type Compiling = Pick<CpuSettings, 'target' | 'specialise' | 'loadCompiler'>;
+
 /** `own`: a target that is loaded already. */
 export async function openCpu(options: OpenOptions, place: Place, own?: CpuTarget): Promise<CpuDevice> {
+  return openCpuWith(options, place, () => compilingFor(options, own));
+}
+
+/** `load`: gives what the device compiles with, once the options are known to be right. */
+export async function openCpuWith(
+  options: OpenOptions,
+  place: Place,
+  load: () => Promise<Compiling>,
+): Promise<CpuDevice> {
   const [settings, { CpuDevice }] = await Promise.all([
-    cpuSettings(options, place, own),
+    cpuSettings(options, place, load),
     import('./cpu/device.ts'),
   ]);
   return new CpuDevice(settings);
@@ -33,12 +45,23 @@ export async function openModel(model: EngineModel, options: OpenOptions, place:
   checkOption('execute', execute, typeof execute === 'boolean', 'true or false');
   // Kernels and data are real, so they must fit the CPU's memory too.
   const memory = Math.min(options.memory ?? model.memory, maximumBytes);
-  return createModelDevice(model, await cpuSettings({ ...options, memory }, place), { kernelTime, execute });
+  const settings = await cpuSettings({ ...options, memory }, place, () => compilingFor(options));
+  return createModelDevice(model, settings, { kernelTime, execute });
 }
 
-async function cpuSettings(options: OpenOptions, place: Place, own?: CpuTarget): Promise<CpuSettings> {
-  // They load while the options are looked at.
-  const loading = Promise.all([import('./cpu/targets.ts'), import('../compiler/specialise.ts')]);
+async function compilingFor({ target = 'wasm', delivery = 'eager' }: OpenOptions, own?: CpuTarget) {
+  const [{ loadTarget }, { specialise }] = await Promise.all([
+    import('./cpu/targets.ts'),
+    import('../compiler/specialise.ts'),
+  ]);
+  return { specialise, target: own ?? (await loadTarget(target, delivery)) };
+}
+
+async function cpuSettings(
+  options: OpenOptions,
+  place: Place,
+  load: () => Promise<Compiling>,
+): Promise<CpuSettings> {
   const { maximumBytes } = await import('./cpu/linear-memory.ts');
   const { memory = maximumBytes, threads = place.threads, target = 'wasm' } = options;
   const { delivery = 'eager', defaultStream = 'legacy' } = options;
@@ -58,11 +81,6 @@ async function cpuSettings(options: OpenOptions, place: Place, own?: CpuTarget):
   const known = delivery === 'eager' || delivery === 'late' || Number.isSafeInteger(delivery);
   checkOption('delivery', delivery, known, "'eager', 'late' or a whole number, the seed of a random order");
   checkDefaultStream(defaultStream);
-  const loadingTarget = loading.then(([{ loadTarget }]) => own ?? loadTarget(target, delivery));
-  const [[, { specialise }], loaded, surroundings] = await Promise.all([
-    loading,
-    loadingTarget,
-    place.surroundings(target, threads),
-  ]);
-  return { memory, threads, defaultStream, target: loaded, specialise, surroundings };
+  const [compiling, surroundings] = await Promise.all([load(), place.surroundings(target, threads)]);
+  return { memory, threads, defaultStream, surroundings, ...compiling };
 }

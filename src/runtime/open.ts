@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Device } from './device.ts';
-import { openCpu, openModel, type Place } from './open-cpu.ts';
+import { openCpu, openCpuWith, openModel, type Place } from './open-cpu.ts';
 import { checkDefaultStream, checkOption, type DeviceName, type OpenOptions } from './open-options.ts';
 
 /** Engines with threads of their own. */
@@ -41,6 +41,21 @@ export async function open(name?: DeviceName, options: OpenOptions = {}): Promis
     code: 'WS4003',
     message: `there is no device '${String(name)}'`,
     hint: "the devices of this version are: 'cpu', 'cpu-native', and 'cuda' or 'cuda:0', 'cuda:1', … for an NVIDIA GPU, and 'model:h200' or 'model:my-device.json' for a virtual device",
+  });
+}
+
+/**
+ * Opens a device for jobs: a CPU loads its compiler when a kernel is not kept, so who launches kernels on it has that
+ * loaded before (late-compiler.ts).
+ */
+export async function openForJobs(name: DeviceName, options: OpenOptions): Promise<Device> {
+  if (name !== 'cpu') return open(name, options);
+  return openCpuWith(options, inNode, async () => {
+    const [{ LateCompiler }, { KeptKernels }] = await Promise.all([
+      import('./cpu/late-compiler.ts'),
+      import('./cpu/kept-kernels.ts'),
+    ]);
+    return new LateCompiler(new KeptKernels()).settings;
   });
 }
 

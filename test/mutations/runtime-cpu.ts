@@ -384,4 +384,58 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf(
+    'src/runtime/cpu/kept-kernels.ts',
+    ['test/runtime/kept-kernels.test.ts'],
+    [
+      {
+        name: 'who has made code is not asked',
+        from: 'kind, this.#maker);\n    if (made',
+        to: 'kind, null);\n    if (made',
+        why: 'a job runs what an older compiler made of its kernel, or code for another engine',
+      },
+      {
+        name: 'constants are no part of what a kernel is made from',
+        from: 'Object.entries(constants).map(([name, value]) => [name, typeof value, valueText(value)])',
+        to: '[]',
+        why: 'a job computes with the settings of a former run',
+      },
+      {
+        name: 'a negative zero is a zero',
+        from: "Object.is(value, -0) ? '-0' : String(value)",
+        to: 'String(value)',
+        why: 'a job computes with another sign than its setting has',
+      },
+      {
+        name: 'functions that a launch gives are not asked for their texts',
+        from: 'Object.entries(given).map(([name, fn]) => [name, functionIn(fn, name)])',
+        to: 'Object.keys(given)',
+        why: 'a kernel calls a function of a former launch',
+      },
+      {
+        name: 'texts of functions are left out',
+        from: '    return createKernelSource(fn, name).text;\n',
+        to: "    return '';\n",
+        why: 'a job runs a former version of its kernel',
+      },
+      {
+        name: 'two functions of one text are taken for one',
+        from: 'same.length === 1 ? same[0]! : -1',
+        to: 'same[0] ?? -1',
+        why: 'a fault is shown at another function than it is in',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/runtime/cpu/late-compiler.ts',
+    ['test/runtime/kept-kernels.test.ts'],
+    [
+      {
+        name: 'nothing is kept',
+        from: 'this.#missed.get(program)?.(executable, bytes);',
+        to: '',
+        why: 'each run of a job compiles its kernel again',
+      },
+    ],
+  ),
 ];

@@ -64,32 +64,51 @@ test('the command line loads the package, and nothing that runs a kernel', () =>
   ]);
 });
 
-test('a run on the CPU loads neither the checker, nor other devices, nor the page', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'warpstage-loading-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const input = join(folder, 'x.f32');
-  writeFileSync(input, new Uint8Array(new Float32Array(64).buffer));
+/** What a run of `y = a * x + b` over so many elements loads. */
+function loadedByRun(folder: string, elements: number): readonly string[] {
+  const [input, loaded] = [join(folder, 'x.f32'), join(folder, 'loaded')];
+  writeFileSync(input, new Uint8Array(4 * elements));
+  rmSync(loaded, { recursive: true, force: true });
   const example = fileURLToPath(new URL('../../examples/affine.ts', import.meta.url));
   execFileSync(
     process.execPath,
     [join(dist, 'cli/main.js'), 'run', example, input, join(folder, 'y.f32'), '--quiet'],
-    { env: { ...process.env, NODE_V8_COVERAGE: join(folder, 'loaded') } },
+    { env: { ...process.env, NODE_V8_COVERAGE: loaded, WARPSTAGE_CACHE: join(folder, 'cache') } },
   );
   // Of each thread a file, with the scripts that it has loaded.
-  const scripts = readdirSync(join(folder, 'loaded')).flatMap((file) => {
-    const { result } = JSON.parse(readFileSync(join(folder, 'loaded', file), 'utf8')) as {
+  const scripts = readdirSync(loaded).flatMap((file) => {
+    const { result } = JSON.parse(readFileSync(join(loaded, file), 'utf8')) as {
       result: { url: string }[];
     };
     return result.map(({ url }) => url);
   });
   const here = `${pathToFileURL(dist).href}/`;
   const own = scripts.filter((url) => url.startsWith(here)).map((url) => url.slice(here.length));
-  expect([...new Set(own)].sort()).toEqual([
-    ...chunks('command', 'common+', 'compiler', 'cpu+', 'diagnostics', 'driver', 'formats+'),
-    ...chunks('run+', 'runtime+', 'start', 'warpstage+'),
-    'cli/main.js',
-    'index.js',
-  ]);
+  return [...new Set(own)].sort();
+}
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'warpstage-loading-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+const ofEveryRun = [
+  ...chunks('command', 'common+', 'cpu+', 'diagnostics', 'driver', 'formats+', 'programs'),
+  ...chunks('run+', 'runtime+', 'start', 'warpstage+'),
+  'cli/main.js',
+  'index.js',
+];
+const thatCompile = chunks('analysis', 'compiler', 'wasm');
+
+test('a run on the CPU loads neither the checker, nor other devices, nor the page', () => {
+  expect(loadedByRun(temporaryFolder(), 64)).toEqual([...ofEveryRun, ...thatCompile].sort());
+});
+
+test('a run whose kernel was kept loads nothing that compiles', () => {
+  const folder = temporaryFolder();
+  expect(loadedByRun(folder, 5_000_000)).toEqual([...ofEveryRun, ...thatCompile].sort());
+  expect(loadedByRun(folder, 5_000_000)).toEqual([...ofEveryRun].sort());
 });
 
 test('the driver is started before the compiler and the device are loaded', () => {
@@ -99,8 +118,8 @@ test('the driver is started before the compiler and the device are loaded', () =
 test('a GPU loads nothing of the CPU, of the interpreter and of files', () => {
   expect(loadedWith('chunks/cuda.js')).toEqual([
     'acorn',
-    ...chunks('common-portable', 'compiler', 'cuda', 'diagnostics', 'driver', 'formats-portable'),
-    ...chunks('runtime+', 'start', 'warpstage-portable'),
+    ...chunks('analysis', 'common-portable', 'compiler', 'cuda', 'diagnostics', 'driver', 'formats-portable'),
+    ...chunks('programs', 'runtime+', 'start', 'warpstage-portable'),
   ]);
 });
 

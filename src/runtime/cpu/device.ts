@@ -80,6 +80,8 @@ export interface CpuSettings {
   readonly defaultStream: DefaultStreamMode;
   readonly target: CpuTarget;
   readonly specialise: LaunchCompiler['specialise'];
+  /** Loads the compiler, where that was put off (late-compiler.ts). */
+  readonly loadCompiler?: () => Promise<void>;
   /** Where its engines work. */
   readonly surroundings: Surroundings;
   /** What a virtual device has of its own; the CPU still does its work. */
@@ -139,6 +141,8 @@ export class CpuDevice implements Device {
   /** Resolves when all is stopped. */
   #closed: Promise<void> | null = null;
   readonly #reportLeft: () => void;
+  /** Resolves when any kernel can be launched: at once, but for devices of jobs. */
+  readonly loadCompiler: () => Promise<void>;
 
   constructor(settings: CpuSettings) {
     const { surroundings, target, virtual } = settings;
@@ -151,6 +155,7 @@ export class CpuDevice implements Device {
     this.#memory = new LinearMemory(memory);
     this.#staging = new LinearMemory(staging);
     this.#reportLeft = () => target.reportLeft?.();
+    this.loadCompiler = settings.loadCompiler ?? (async () => {});
     const name = `${surroundings.processor}${target.about === undefined ? '' : `, ${target.about}`}`;
     const own = propertiesOf(name, threads, this.#memory.allocator.total);
     this.properties = { ...own, ...virtual?.properties };

@@ -24,8 +24,16 @@ export interface WasmOptions {
 
 /** Compiles a program. */
 export function compileWasm(program: Program, options: WasmOptions = {}): WasmExecutable {
+  return compileToBytes(program, options).executable;
+}
+
+/** The same, with the bytes of its module. */
+export function compileToBytes(
+  program: Program,
+  options: WasmOptions = {},
+): { readonly executable: WasmExecutable; readonly bytes: Uint8Array } {
   const { bytes, done: _, ...rest } = writeModule(program, options);
-  return { target: 'wasm', program, module: new WebAssembly.Module(bytes), ...rest };
+  return { executable: { target: 'wasm', program, module: new WebAssembly.Module(bytes), ...rest }, bytes };
 }
 
 /** A module of which code for a processor is made: its bytes, and what belongs to it. */
