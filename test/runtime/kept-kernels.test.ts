@@ -101,6 +101,14 @@ test('what another build, parser or engine has made is not found', () => {
   expect(new KeptKernels([folder]).find(base({}), plain)).toBeNull();
 });
 
+test('nothing is found or kept where the engine does not tell its version', () => {
+  const folder = temporaryDirectory();
+  keep(new KeptKernels([folder], null), base({}));
+  expect(readdirSync(folder)).toEqual([]);
+  keep(new KeptKernels([folder]), base({}));
+  expect(new KeptKernels([folder], null).find(base({}), plain)).toBeNull();
+});
+
 test('an entry that was damaged, cut off or renamed is not found', () => {
   const folder = temporaryDirectory();
   const kept = new KeptKernels([folder]);

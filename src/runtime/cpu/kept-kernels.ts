@@ -6,7 +6,7 @@
 // of places in the user's file is not kept: the functions at hand have theirs. Whatever is not plain text is not kept at all.
 
 import { join } from 'node:path';
-import { cachedDataVersionTag, deserialize, serialize } from 'node:v8';
+import v8 from 'node:v8';
 import { version as parserVersion } from 'acorn';
 import type { Specialisation, Specialised } from '../../compiler/specialise.ts';
 import { type AnyFunction, createKernelSource } from '../../diagnostics/source.ts';
@@ -32,16 +32,26 @@ interface Entry extends Omit<WasmExecutable, 'target' | 'module'> {
 }
 
 /** What makes and runs the code: of an engine its version, flags and processor, as some have instructions that others lack. */
-const maker = `${digest} ${parserVersion} ${cachedDataVersionTag()}`;
+function maker(): string | null {
+  try {
+    return `${digest} ${parserVersion} ${v8.cachedDataVersionTag()}`;
+  } catch {
+    // Bun does not tell.
+    return null;
+  }
+}
+
+const thisMaker = maker();
 const kind = 'wasm';
 
 export class KeptKernels {
   readonly #cache: CodeCache;
-  readonly #maker: string;
+  /** Null where it cannot be known: nothing is kept then. */
+  readonly #maker: string | null;
 
   constructor(
     folders: readonly string[] = cacheFolders().map((folder) => join(folder, 'kernels')),
-    madeBy: string = maker,
+    madeBy: string | null = thisMaker,
   ) {
     this.#cache = new CodeCache(folders);
     this.#maker = madeBy;
@@ -49,11 +59,12 @@ export class KeptKernels {
 
   /** A kernel that was compiled for this; null if none was kept. */
   find(kernel: Kernel, specialisation: Specialisation): CompiledKernel | null {
+    if (this.#maker === null) return null;
     const made = madeFrom(kernel, specialisation);
     const code = made === null ? null : this.#cache.find({ text: made.text, options: [] }, kind, this.#maker);
     if (made === null || code === null) return null;
     try {
-      const { bytes, sources, ...rest } = deserialize(code) as Entry;
+      const { bytes, sources, ...rest } = v8.deserialize(code) as Entry;
       return {
         specialised: {
           program: rest.program,
@@ -75,7 +86,7 @@ export class KeptKernels {
     bytes: Uint8Array,
   ): void {
     const made = madeFrom(kernel, specialisation);
-    if (made === null) return;
+    if (made === null || this.#maker === null) return;
     const { target: _, module: __, ...rest } = executable;
     const sources = specialised.sources.map(({ name, text }) => {
       const same = made.functions.flatMap((fn, of) =>
@@ -85,7 +96,7 @@ export class KeptKernels {
     });
     // Of two functions of one text nobody could say which a fault is in.
     if (sources.some(({ of }) => of === -1)) return;
-    const entry = serialize({ ...rest, sources, bytes });
+    const entry = v8.serialize({ ...rest, sources, bytes });
     this.#cache.keep({ text: made.text, options: [] }, kind, this.#maker, entry);
   }
 }
