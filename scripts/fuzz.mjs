@@ -21,6 +21,7 @@ while (performance.now() < end) {
     stdio: 'inherit',
     env: {
       ...process.env,
+      WARPSTAGE_LENGTH: 'all',
       WARPSTAGE_RANDOM_MORE: '20',
       WARPSTAGE_RANDOM_SEED: String(Date.now() % 2 ** 31),
       WARPSTAGE_FUZZ_TRIES: report,

@@ -16,6 +16,7 @@ const vitest = ['node_modules/vitest/vitest.mjs', 'run', 'test/overlap/power-los
 const { status } = spawnSync(process.execPath, vitest, {
   stdio: 'inherit',
   env: {
+    WARPSTAGE_LENGTH: 'all',
     WARPSTAGE_RANDOM_SEED: '20261123',
     ...process.env,
     WARPSTAGE_RANDOM_RUNS: String(Math.ceil(Number(values.losses) / kinds)),

@@ -31,7 +31,12 @@ for (let seed = 1; seed <= Number(values.seeds); ++seed) {
     `--outputFile=${report}`,
   ];
   const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', ...args], {
-    env: { ...process.env, WARPSTAGE_DELAY_SEED: String(seed), WARPSTAGE_RANDOM_RUNS: values.runs },
+    env: {
+      ...process.env,
+      WARPSTAGE_LENGTH: 'all',
+      WARPSTAGE_DELAY_SEED: String(seed),
+      WARPSTAGE_RANDOM_RUNS: values.runs,
+    },
     stdio: 'inherit',
   });
   const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'));

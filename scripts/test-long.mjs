@@ -2,7 +2,8 @@
 // the tests that look at a part in `npm test`, whole, those of devices among them: `cpu-native` is one at length.
 //
 // `npm test` runs each of them for seconds. WARPSTAGE_RANDOM_MORE and WARPSTAGE_RANDOM_SEED choose other numbers;
-// further arguments go to vitest. Test files among them are run instead of all. --list prints all.
+// WARPSTAGE_LENGTH=rest leaves out what `npm test` has looked at. Further arguments go to vitest. Test files among them
+// are run instead of all. --list prints all.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,7 +16,7 @@ const files = readdirSync('test', { recursive: true })
     (name) =>
       delayedAtLength.includes(name) ||
       readFileSync(name, 'utf8').match(
-        /\b(randomRuns\(|testCompiling\(|atLength|partOf\(|everyOf\(|nativeTargets|support\/(devices|everywhere)\.ts)/,
+        /\b(randomRuns\(|testCompiling\(|atLength|isFirst|someOf\(|partOf\(|everyOf\(|nativeTargets|support\/(devices|everywhere)\.ts)/,
       ),
   );
 if (files.length === 0) throw new Error('no test runs at length');
@@ -30,6 +31,7 @@ const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...(named ? [] : files)
 const { status } = spawnSync(process.execPath, vitest, {
   stdio: 'inherit',
   env: {
+    WARPSTAGE_LENGTH: 'all',
     WARPSTAGE_RANDOM_MORE: '4',
     WARPSTAGE_RANDOM_SEED: '20261122',
     ...process.env,

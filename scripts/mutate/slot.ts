@@ -44,7 +44,7 @@ export class Slot {
     }
     rmSync(this.report, { force: true });
     // At length: what `npm test` looks at in part may lie in the other part.
-    const length = { WARPSTAGE_RANDOM_MORE: '2' };
+    const length = { WARPSTAGE_LENGTH: 'all', WARPSTAGE_RANDOM_MORE: '2' };
     return { ...process.env, ...length, ...folders, CUDA_VISIBLE_DEVICES: '-1', CI: '1', NO_COLOR: '1' };
   }
 

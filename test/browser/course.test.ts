@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { puzzles } from '../../playground/src/puzzles/all.ts';
-import { everyOf } from '../support/thorough.ts';
+import { everyOf, isFirst } from '../support/thorough.ts';
 import { describePage, Pages } from '../timeline/pages.ts';
 import { askToJudge, checkPuzzle, courseFiles } from './course.ts';
 import { type Served, serve } from './serve.ts';
@@ -20,8 +20,7 @@ describePage('in Chromium', () => {
   let page: Page;
   beforeAll(async () => {
     served = await serve(await courseFiles());
-    page = await pages.browser.newPage();
-    page.on('pageerror', (error) => pages.problems.push(error.message));
+    page = await pages.another();
     await page.goto(`${served.url}course.html`);
     await page.waitForFunction(() => 'judge' in globalThis);
   });
@@ -31,9 +30,8 @@ describePage('in Chromium', () => {
     await checkPuzzle((question) => page.evaluate(askToJudge, question), puzzle);
   });
 
-  test('a reader tries, takes a hint, and looks at the solution', async () => {
-    const reader = await pages.browser.newPage();
-    reader.on('pageerror', (error) => pages.problems.push(error.message));
+  test.runIf(isFirst)('a reader tries, takes a hint, and looks at the solution', async () => {
+    const reader = await pages.another();
     await reader.goto(`${served.url}#puzzle=overlap`);
     await reader.locator('body[data-ready]').waitFor();
     const press = (name: string) => reader.getByRole('button', { name, exact: true }).click();

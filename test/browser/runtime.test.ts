@@ -5,13 +5,13 @@ import { readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allCases } from '../conformance/cases.ts';
-import { atLength, partOf } from '../support/thorough.ts';
+import { atLength, isFirst, partOf } from '../support/thorough.ts';
 import { describePage, Pages } from '../timeline/pages.ts';
 import { bundleForBrowser } from './bundle.ts';
 import { type Served, serve } from './serve.ts';
 import { expectedOfThreads, runOnThreads } from './threads-in-page.ts';
 
-test('a bundle for browsers asks for nothing of Node', async () => {
+test.runIf(isFirst)('a bundle for browsers asks for nothing of Node', async () => {
   const files = await bundleForBrowser(`
     export * from 'warpstage';
     export * as checker from 'warpstage/check';
@@ -21,13 +21,13 @@ test('a bundle for browsers asks for nothing of Node', async () => {
   ).toBeNull();
 });
 
-test('the formats are not there', async () => {
+test.runIf(isFirst)('the formats are not there', async () => {
   await expect(
     bundleForBrowser("import { registerFormat } from 'warpstage'; registerFormat;"),
   ).rejects.toThrow('No matching export in "dist/browser.js" for import "registerFormat"');
 });
 
-test('a bundle for Node has what Node loads', async () => {
+test.runIf(isFirst)('a bundle for Node has what Node loads', async () => {
   const { metafile } = await build({
     stdin: { contents: "export { job } from 'warpstage';", resolveDir: import.meta.dirname },
     bundle: true,
@@ -43,7 +43,7 @@ test('a bundle for Node has what Node loads', async () => {
   expect(Object.keys(metafile.inputs)).not.toContain('dist/browser.js');
 });
 
-test('threads do in Node what they do in a page', async () => {
+test.runIf(isFirst)('threads do in Node what they do in a page', async () => {
   expect(await runOnThreads(true)).toEqual(expectedOfThreads);
 });
 
@@ -72,8 +72,7 @@ describePage('in Chromium', () => {
 
   /** A page in which the package is loaded. */
   const show = async (path = '') => {
-    const page = await pages.browser.newPage();
-    page.on('pageerror', (error) => pages.problems.push(error.message));
+    const page = await pages.another();
     await page.goto(served.url + path);
     await page.waitForFunction(() => 'runCases' in globalThis);
     return page;
@@ -116,7 +115,7 @@ describePage('in Chromium', () => {
     readFileSync('docs/browsers.md', 'utf8').matchAll(/```ts\n(.*?)```/gs),
     ([, program]) => program!,
   );
-  test.each([
+  test.runIf(isFirst).each([
     [`${launches}\nglobalThis.shown = [result[999]];`, [6]],
     [
       `${jobs}\nglobalThis.shown = [...outputs.y, values.length, values.every((value) => value === 1)];`,
@@ -126,8 +125,7 @@ describePage('in Chromium', () => {
     const files = await bundleForBrowser(program);
     files.set('index.html', html);
     const own = await serve(files);
-    const page = await pages.browser.newPage();
-    page.on('pageerror', (error) => pages.problems.push(error.message));
+    const page = await pages.another();
     await page.goto(own.url);
     await page.waitForFunction(() => 'shown' in globalThis);
     expect(await page.evaluate(() => (globalThis as never as { shown: unknown }).shown)).toEqual(shown);
@@ -135,7 +133,7 @@ describePage('in Chromium', () => {
     await own.close();
   });
 
-  test('has one thread where no worker may be made', async () => {
+  test.runIf(isFirst)('has one thread where no worker may be made', async () => {
     const page = await show('isolated/');
     const threads = await page.evaluate(async () => {
       globalThis.Worker = class {

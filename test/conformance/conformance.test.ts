@@ -2,17 +2,17 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, type DeviceArray, open } from 'warpstage';
-import { devices, type TestDevice } from '../support/devices.ts';
+import { devices, nativeDevices, type TestDevice } from '../support/devices.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
-import { atLength, partOf } from '../support/thorough.ts';
+import { everyOf, partOf, someOf } from '../support/thorough.ts';
 import { wasmStates, wasmStatesWithStages, wasmWithStages } from '../support/wasm.ts';
 import { allocFor, type HostArray } from './case.ts';
 import { allCases } from './cases.ts';
 
 const places: readonly Pick<TestDevice, 'name' | 'ranOn' | 'open'>[] = [
-  ...devices,
-  ...(atLength ? (['late', 1, 2, 3] as const) : (['late', 1] as const)).map((delivery) => ({
+  ...someOf(devices, (device) => !nativeDevices.includes(device)),
+  ...everyOf(2, ['late', 2, 1, 3] as const).map((delivery) => ({
     name: `cpu, interpreter, ${typeof delivery === 'number' ? `seed ${delivery}` : delivery}`,
     ranOn: /^interpreter$/,
     open: () => open('cpu', { target: 'interpreter', delivery }),

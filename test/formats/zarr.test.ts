@@ -24,10 +24,10 @@ import { wantedOf } from '#warpstage/overlap/input-data.js';
 import { OpenInputs } from '#warpstage/overlap/inputs.js';
 import { merge } from '#warpstage/overlap/shards/merge.js';
 import { verify } from '#warpstage/overlap/verify.js';
-import { randomRuns } from '../differential/tape.ts';
 import { FileOperations } from '../overlap/file-operations.ts';
 import { arrayOf, readAll } from '../overlap/reading.ts';
 import { expectFailure, namesIn, temporaryDirectory } from '../overlap/support.ts';
+import { atLength } from '../support/thorough.ts';
 
 const elements = ['i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'i64', 'u64', 'f16', 'bf16', 'f32', 'f64'] as const;
 type Numbers = (typeof elements)[number];
@@ -226,7 +226,7 @@ describe('an output', () => {
       const input = store(plain, chunks);
       const options = { input, output, device, chunk: 2, fsync: true };
       await run(copyOf('f32'), options);
-      const stride = randomRuns(1).numRuns! > 1 ? 1 : 3;
+      const stride = atLength ? 1 : 3;
       for (let n = 1, passed = false; !passed; n += stride) {
         let done = 0;
         const operations = new FileOperations((name) => {

@@ -5,13 +5,13 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, open, run, WarpstageError } from 'warpstage';
-import { randomRuns } from '../differential/tape.ts';
+import { atLength } from '../support/thorough.ts';
 import { FileOperations } from './file-operations.ts';
 import { affine } from './jobs.ts';
 import { namesIn, npyFile, temporaryDirectory } from './support.ts';
 
 /** `npm run test:long` looks at each operation, `npm test` at some of them. */
-const stride = randomRuns(1).numRuns! > 1 ? 1 : 9;
+const stride = atLength ? 1 : 9;
 const others: readonly [string, string, boolean][] = [
   ['one that keeps rows of a table beside its journal, too', 'y.parquet', true],
   ['and one whose output is compressed', 'y.csv.gz', true],

@@ -33,6 +33,7 @@ import {
 } from 'warpstage';
 import { verify } from '#warpstage/overlap/verify.js';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
+import { atLength } from '../support/thorough.ts';
 import { FileOperations } from './file-operations.ts';
 import { registerSmall } from './small-stores.ts';
 import { expectFailure, namesIn } from './support.ts';
@@ -210,7 +211,7 @@ function found(): 'old' | 'new' | 'neither' {
 /** The run waits before each read, so that what is due meanwhile is flushed. */
 const flushed = () => delay(4);
 /** Every n-th operation on files is looked at. */
-const stride = randomRuns(1).numRuns! > 1 ? 1 : 17;
+const stride = atLength ? 1 : 17;
 
 describe('what is there is the old store, or the whole new one, and the next run gives that', () => {
   test('when the process dies before the n-th operation on files', { timeout: 120_000 }, async () => {

@@ -25,7 +25,7 @@ function device(
 }
 
 /** By the system's compiler of C, which takes a while for each kernel. */
-const nativeDevices: readonly TestDevice[] =
+export const nativeDevices: readonly TestDevice[] =
   atLength && hasTool('cc')
     ? [device('cpu-native', 'cpu', { compile: 'first', threads: 2 }, /^native/, 'cpu-native')]
     : [];

@@ -1,17 +1,28 @@
-// How much of what a test looks at is looked at: all by `npm run test:long`, and by `npm test` a part that takes
-// seconds. Test files that name `atLength`, `partOf` or `everyOf` run in both.
+// How much of what a test looks at is looked at: by `npm test` a part that takes seconds, by `npm run test:long` all,
+// and by CI, which runs `npm test` before, the rest (WARPSTAGE_LENGTH). Test files that name one of these
+// run in both.
 
-import { randomRuns } from '../differential/tape.ts';
+const length = process.env.WARPSTAGE_LENGTH ?? 'part';
+if (!['part', 'all', 'rest'].includes(length))
+  throw new Error(`WARPSTAGE_LENGTH is part, all or rest, and was ${length}`);
 
-/** Whether this is `npm run test:long`. */
-export const atLength = randomRuns(1).numRuns! > 1;
+/** Whether more than a part is looked at. */
+export const atLength = length !== 'part';
 
-/** One of `all` by itself, from `position` on in turn, or all of them at length. */
-export function partOf<T>(all: readonly T[], position: number): readonly T[] {
-  return atLength ? all : [all[position % all.length]!];
+/** Whether this is the first look: what is the same at any length need not run after `npm test` once more. */
+export const isFirst = length !== 'rest';
+
+/** What of `all` is looked at, where `npm test` looks at what `isInPart`; at length at all, or at the others. */
+export function someOf<T>(all: readonly T[], isInPart: (one: T, position: number) => boolean): readonly T[] {
+  return all.filter((one, position) => length === 'all' || isInPart(one, position) === (length === 'part'));
 }
 
-/** The first of each `count` of `all`, or all of them at length. */
+/** One of `all` by itself, from `position` on in turn; at length all of them, or the others. */
+export function partOf<T>(all: readonly T[], position: number): readonly T[] {
+  return someOf(all, (_, other) => other === position % all.length);
+}
+
+/** The first of each `count` of `all`; at length all of them, or the others. */
 export function everyOf<T>(count: number, all: readonly T[]): readonly T[] {
-  return atLength ? all : all.filter((_, position) => position % count === 0);
+  return someOf(all, (_, position) => position % count === 0);
 }
