@@ -12,7 +12,8 @@ import { nativeTargets } from '../support/native.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runProgram, type Target } from '../support/run-program.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
-import { type Described, elementOf, type MemoryKernel, partLength, randomMemory } from './random-memory.ts';
+import { type MemoryKernel, randomMemory } from './random-memory.ts';
+import { type Described, elementOf, partLength } from './random-memory-elements.ts';
 import { randomLimit, randomRuns, tapes } from './tape.ts';
 
 const grid = 2;

@@ -1,11 +1,9 @@
-// Zarr stores: what TensorStore wrote (zarr/make.py) is read, and what is written here zarrita reads. Whatever a store says,
-// reading it ends, with an error of ours where it is damaged; and an output appears whole or not at all.
+// Zarr stores: what TensorStore wrote (zarr/make.py) is read, and what is written here zarrita reads. An output appears
+// whole or not at all.
 
 import { spawnSync } from 'node:child_process';
 import {
-  appendFileSync,
   cpSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -15,11 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, job, kernel, open, run, WarpstageError } from 'warpstage';
 import * as zarrita from 'zarrita';
-import { pythonText } from '#warpstage/formats/python-text.js';
 import { wantedOf } from '#warpstage/overlap/input-data.js';
 import { OpenInputs } from '#warpstage/overlap/inputs.js';
 import { merge } from '#warpstage/overlap/shards/merge.js';
@@ -28,21 +24,11 @@ import { FileOperations } from '../overlap/file-operations.ts';
 import { arrayOf, readAll } from '../overlap/reading.ts';
 import { expectFailure, namesIn, temporaryDirectory } from '../overlap/support.ts';
 import { atLength } from '../support/thorough.ts';
+import { chunks, copyOf, elements, plain, read, store } from './zarr-stores.ts';
 
-const elements = ['i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'i64', 'u64', 'f16', 'bf16', 'f32', 'f64'] as const;
-type Numbers = (typeof elements)[number];
 const folder = join(import.meta.dirname, 'zarr');
 const stores = readdirSync(folder).filter((name) => !name.endsWith('.py'));
 
-const copyOf = (element: Numbers) =>
-  job({
-    kernel: kernel({ y: `${element}[]`, x: `readonly ${element}[]` }, ({ y, x }, cuda) => {
-      const i = cuda.thisGrid().threadRank();
-      if (i < y.length) y[i] = x[i]! as never;
-    }),
-    inputs: { x: {} },
-    outputs: { y: {} },
-  });
 const sum = job({
   kernel: kernel({ y: 'f32[]', a: 'readonly f32[]', b: 'readonly f32[]' }, ({ y, a, b }, cuda) => {
     const i = cuda.thisGrid().threadRank();
@@ -72,36 +58,6 @@ function numbersOf(name: string): number[] {
     return element === 'bool' ? Number(number > 30) : number;
   });
 }
-
-/** A store of a zarr.json, and of files. */
-function store(metadata: unknown, files: Readonly<Record<string, Uint8Array>> = {}): string {
-  const path = join(temporaryDirectory(), 'x.zarr');
-  mkdirSync(path);
-  writeFileSync(join(path, 'zarr.json'), typeof metadata === 'string' ? metadata : JSON.stringify(metadata));
-  for (const [name, bytes] of Object.entries(files)) {
-    mkdirSync(join(path, name, '..'), { recursive: true });
-    writeFileSync(join(path, name), bytes);
-  }
-  return path;
-}
-
-const bytesCodec = { name: 'bytes', configuration: { endian: 'little' } };
-const gzip = { name: 'gzip', configuration: { level: 1 } };
-const plain = {
-  zarr_format: 3,
-  node_type: 'array',
-  shape: [4],
-  data_type: 'float32',
-  chunk_grid: { name: 'regular', configuration: { chunk_shape: [2] } },
-  chunk_key_encoding: { name: 'default' },
-  fill_value: 0,
-  codecs: [bytesCodec],
-};
-const chunks = {
-  'c/0': new Uint8Array(Float32Array.of(1, 2).buffer),
-  'c/1': new Uint8Array(Float32Array.of(3, 4).buffer),
-};
-const read = (path: string) => readAll(path, 'f32').then(({ values }) => values);
 
 describe('a store that TensorStore wrote', () => {
   test.each(stores)('%s is read, also from its midst', async (name) => {
@@ -384,181 +340,4 @@ test('arrays of a group are columns by their paths', async () => {
   expect([...outputs.y!]).toEqual([101, 202, 303, 404]);
   // One array is not the data of two inputs.
   await expectFailure(run(sum, { input: join(group, 'a'), device }), 'WS5005', /1 was given/);
-});
-
-describe('what a store may not be', () => {
-  const changed = (more: object) => store({ ...plain, ...more }, chunks);
-  const grid = (...chunk_shape: unknown[]) => ({
-    chunk_grid: { name: 'regular', configuration: { chunk_shape } },
-  });
-  const sharded = (index: Uint8Array, configuration: object = {}) =>
-    store(
-      {
-        ...plain,
-        ...grid(4),
-        codecs: [
-          {
-            name: 'sharding_indexed',
-            configuration: {
-              chunk_shape: [2],
-              codecs: [bytesCodec],
-              index_codecs: [bytesCodec],
-              ...configuration,
-            },
-          },
-        ],
-      },
-      { 'c/0': index },
-    );
-  const indexOf = (...numbers: bigint[]) => new Uint8Array(BigUint64Array.from(numbers).buffer);
-
-  test.each<[string, () => string, string, RegExp]>([
-    ['no JSON', () => store('{'), 'WS5003', /it is no JSON/],
-    ['a list', () => store([]), 'WS5003', /it is no object/],
-    ['another version', () => changed({ zarr_format: 2 }), 'WS5003', /zarr_format is 2/],
-    ['no kind', () => changed({ node_type: 'thing' }), 'WS5003', /node_type is "thing"/],
-    ['no extents', () => changed({ shape: [-1] }), 'WS5003', /shape is \[-1\]/],
-    ['too many elements', () => changed({ shape: [2 ** 40, 2 ** 40] }), 'WS5003', /too large/],
-    ['chunks of other extents', () => changed(grid(2, 2)), 'WS5003', /1 extents, and its chunks have 2/],
-    ['chunks of nothing', () => changed(grid(0)), 'WS5003', /chunk_shape is \[0\]/],
-    ['chunks of 2 GiB', () => changed(grid(2 ** 29)), 'WS5004', /chunks of over 1024 MiB/],
-    ['another grid', () => changed({ chunk_grid: { name: 'odd' } }), 'WS5004', /the grid "odd"/],
-    ['other names', () => changed({ chunk_key_encoding: 'odd' }), 'WS5004', /by "odd"/],
-    [
-      'names of paths',
-      () => changed({ chunk_key_encoding: { name: 'v2', configuration: { separator: '/../' } } }),
-      'WS5003',
-      /separator is/,
-    ],
-    ['another codec', () => changed({ codecs: [bytesCodec, { name: 'odd' }] }), 'WS5004', /the codec "odd"/],
-    [
-      'codecs in no order',
-      () => changed({ codecs: [gzip, bytesCodec] }),
-      'WS5003',
-      /stands where it cannot be/,
-    ],
-    ['no codec', () => changed({ codecs: [] }), 'WS5003', /its codecs are \[\]/],
-    ['a member that matters', () => changed({ masks: {} }), 'WS5004', /a member "masks"/],
-    ['a fill_value of another type', () => changed({ fill_value: 'x' }), 'WS5003', /fill_value is "x"/],
-    ['strings', () => changed({ data_type: 'string' }), 'WS5005', /holds string/],
-    [
-      'a short chunk',
-      () => store(plain, { 'c/0': new Uint8Array(7) }),
-      'WS5003',
-      /c\/0: it has 7 bytes of numbers, which are 8/,
-    ],
-    [
-      'a long chunk',
-      () => store(plain, { 'c/0': new Uint8Array(9) }),
-      'WS5003',
-      /it has 9 bytes, and may have 8/,
-    ],
-    [
-      'more than a chunk has, packed',
-      () => store({ ...plain, codecs: [bytesCodec, gzip] }, { 'c/0': gzipSync(new Uint8Array(1e6)) }),
-      'WS5003',
-      /gzip: it gives more than 8 bytes/,
-    ],
-    [
-      'no gzip',
-      () => store({ ...plain, codecs: [bytesCodec, gzip] }, { 'c/0': new Uint8Array(30) }),
-      'WS5003',
-      /chunk c\/0: gzip: /,
-    ],
-    [
-      'another checksum',
-      () => store({ ...plain, codecs: [bytesCodec, { name: 'crc32c' }] }, { 'c/0': new Uint8Array(12) }),
-      'WS5003',
-      /crc32c: its checksum is another/,
-    ],
-    [
-      'Blosc that says more than it has',
-      () =>
-        store({ ...plain, codecs: [bytesCodec, { name: 'blosc' }] }, { 'c/0': new Uint8Array(20).fill(9) }),
-      'WS5003',
-      /blosc: it has 20 bytes, and its head says/,
-    ],
-    [
-      'a shard without room for its index',
-      () => sharded(new Uint8Array(31)),
-      'WS5003',
-      /its index alone has 32/,
-    ],
-    [
-      'a part outside of its shard',
-      () => sharded(indexOf(100n, 8n, 0n, 8n)),
-      'WS5003',
-      /bytes 100 to 108 are to be read of 32/,
-    ],
-    ['a part that is too long', () => sharded(indexOf(0n, 2n ** 63n, 0n, 8n)), 'WS5003', /may have 8/],
-    [
-      'an index somewhere',
-      () => sharded(indexOf(0n, 0n, 0n, 0n), { index_location: 'here' }),
-      'WS5003',
-      /index_location is "here"/,
-    ],
-    [
-      'no fill_value for what is missing',
-      () => store({ ...plain, fill_value: null }),
-      'WS5003',
-      /has no chunk \(0\)/,
-    ],
-  ])('%s', async (_, make, code, message) => {
-    await expectFailure(read(make()), code, message);
-  });
-
-  test('what is not read says how it is written anew', async () => {
-    const path = changed({ codecs: [bytesCodec, { name: 'odd' }] });
-    const hint = `write it anew: zarr.save('plain.zarr', zarr.open(${pythonText(path)}, mode='r')[...])`;
-    await expectFailure(read(path), 'WS5004', /the codec "odd"/, hint);
-  });
-
-  test('what lies elsewhere, or is no file', async () => {
-    const secret = join(temporaryDirectory(), 'secret');
-    writeFileSync(secret, chunks['c/0']);
-    const path = store(plain, chunks);
-    rmSync(join(path, 'c/1'));
-    symlinkSync(secret, join(path, 'c/1'));
-    await expectFailure(read(path), 'WS5003', /c\/1 leads out of the store/);
-    rmSync(join(path, 'c/1'));
-    symlinkSync('0', join(path, 'c/1'));
-    expect(await read(path)).toEqual([1, 2, 1, 2]);
-    rmSync(join(path, 'c/1'));
-    mkdirSync(join(path, 'c/1'));
-    await expectFailure(read(path), 'WS5003', /is no regular file/);
-    rmSync(join(path, 'c/1'), { recursive: true });
-    symlinkSync('nowhere', join(path, 'c/1'));
-    await expectFailure(read(path), 'WS5003', /c\/1 cannot be read/);
-  });
-
-  test('a file, an empty folder, a folder of version 2', async () => {
-    const directory = temporaryDirectory();
-    const path = join(directory, 'x.zarr');
-    writeFileSync(path, 'PK');
-    await expectFailure(read(path), 'WS5004', /is no folder/);
-    rmSync(path);
-    mkdirSync(path);
-    await expectFailure(read(path), 'WS5003', /it has no zarr\.json/);
-    writeFileSync(join(path, '.zarray'), '{}');
-    await expectFailure(read(path), 'WS5004', /version 2/, /zarr\.save/);
-    mkdirSync(join(directory, 'x.npy'));
-    await expectFailure(read(join(directory, 'x.npy')), 'WS5003', /it is a directory/);
-  });
-
-  test('an array of 2^40 elements and no chunks takes no memory', async () => {
-    const path = changed({ shape: [2 ** 40], ...grid(2 ** 20), fill_value: 3 });
-    rmSync(join(path, 'c'), { recursive: true });
-    const before = process.memoryUsage().arrayBuffers;
-    const { outputs } = await run(copyOf('f32'), { input: path, device, rows: 1000, chunk: 1000 });
-    expect([...new Set(outputs.y as Float32Array)]).toEqual([3]);
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 2 ** 20);
-  });
-
-  test('a store that changes while it is read', async () => {
-    const path = store({ ...plain, shape: [400], ...grid(1) });
-    const options = { input: path, device, chunk: 100, depth: 1 };
-    const onChunk = () => appendFileSync(join(path, 'zarr.json'), ' ');
-    await expectFailure(run(copyOf('f32'), { ...options, onChunk }), 'WS5003', /changed while it was read/);
-    expect(existsSync(path)).toBe(true);
-  });
 });

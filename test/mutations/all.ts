@@ -16,6 +16,7 @@ import { mutations as lanes } from './lanes.ts';
 import { mutations as leftCopies } from './left-copies.ts';
 import { mutations as legalise } from './legalise.ts';
 import { mutations as meetings } from './meetings.ts';
+import { mutations as memory } from './memory.ts';
 import type { Mutation } from './mutation.ts';
 import { mutations as native } from './native.ts';
 import { mutations as outside } from './outside.ts';
@@ -32,6 +33,7 @@ import { mutations as shapes } from './shapes.ts';
 import { mutations as shuffles } from './shuffles.ts';
 import { mutations as stencils } from './stencils.ts';
 import { mutations as strides } from './strides.ts';
+import { mutations as tableFiles } from './table-files.ts';
 import { mutations as tables } from './tables.ts';
 import { mutations as targets } from './targets.ts';
 import { mutations as urls } from './urls.ts';
@@ -40,6 +42,7 @@ export const mutations: readonly Mutation[] = [
   ...host,
   ...formats,
   ...tables,
+  ...tableFiles,
   ...compiler,
   ...generators,
   ...pipelines,
@@ -49,6 +52,7 @@ export const mutations: readonly Mutation[] = [
   ...cohorts,
   ...roles,
   ...meetings,
+  ...memory,
   ...laneGroups,
   ...shuffles,
   ...analysis,

@@ -209,7 +209,7 @@ export const mutations = [
   ),
   ...mutationsOf(
     'src/formats/zarr-chunks.ts',
-    ['test/formats/zarr.test.ts'],
+    ['test/formats/zarr.test.ts', 'test/formats/zarr-refused.test.ts'],
     [
       {
         name: 'an index is always at the end of its shard',
@@ -233,7 +233,7 @@ export const mutations = [
   ),
   ...mutationsOf(
     'src/formats/zarr-codecs.ts',
-    ['test/formats/zarr.test.ts'],
+    ['test/formats/zarr.test.ts', 'test/formats/zarr-refused.test.ts'],
     [
       {
         name: 'checksums are cut off and not compared',
@@ -251,7 +251,7 @@ export const mutations = [
   ),
   ...mutationsOf(
     'src/formats/zarr-files.ts',
-    ['test/formats/zarr.test.ts'],
+    ['test/formats/zarr.test.ts', 'test/formats/zarr-refused.test.ts'],
     [
       {
         name: 'links lead anywhere',
@@ -263,7 +263,7 @@ export const mutations = [
   ),
   ...mutationsOf(
     'src/formats/zarr-array.ts',
-    ['test/formats/zarr.test.ts'],
+    ['test/formats/zarr.test.ts', 'test/formats/zarr-refused.test.ts'],
     [
       {
         name: 'what is missing is zero',
@@ -275,7 +275,7 @@ export const mutations = [
   ),
   ...mutationsOf(
     'src/formats/zarr-writer.ts',
-    ['test/formats/zarr.test.ts'],
+    ['test/formats/zarr.test.ts', 'test/formats/zarr-refused.test.ts'],
     [
       {
         name: 'any folder is replaced',
