@@ -21,8 +21,13 @@ export interface FolderFiles {
    * no parts gives as many. Throws WS5003 for what is no file of the folder, or damaged.
    */
   open(path: string, most?: number): Promise<FolderFile | undefined>;
-  /** All of them, in the order of `files/folder.ts`. Absent where nobody lists them. */
-  readonly all?: readonly FileWithin[];
+  /** All of them, in the order of `files/folder.ts`. Absent where nobody lists them, nor has learned which there are. */
+  readonly all?: readonly FileWithin[] | undefined;
+  /**
+   * Asks which of all files that there may be are there, and of which versions, so that another run can know the folder
+   * again. Absent where nobody needs that.
+   */
+  learn?(paths: Iterable<string>): Promise<void>;
 }
 
 /** Bytes that are on their way from elsewhere, and have come, at most: see ranged-bytes.ts. */

@@ -59,6 +59,29 @@ export async function openUrl(
   return first ?? (await server.ask(async (response) => streamOf(server, response)));
 }
 
+/** Asks for the version of a URL alone. Throws WS5005 where its server says none. */
+export async function findVersion(
+  url: string,
+  opened: (one: { close(): Promise<void> }) => void,
+  versions: UrlVersions,
+): Promise<void> {
+  const server = new Server(url);
+  opened({ close: async () => server.close() });
+  const found = await server.ask(
+    async (response) => {
+      const range = response.headers.get('content-range') ?? '';
+      const total = Number(/\/(\d+)$/.exec(range)?.[1] ?? Number.NaN);
+      const isEmpty = response.status === 416 && total === 0;
+      const version = response.status === 206 || isEmpty ? versionOf(response) : undefined;
+      await response.body?.cancel();
+      return version !== undefined && Number.isSafeInteger(total) ? { version, bytes: total } : undefined;
+    },
+    { begin: 0, end: 1 },
+  );
+  if (found === undefined) versions.foundNone(url);
+  else versions.found(url, found);
+}
+
 function streamOf(server: Server, response: Response): OpenBytes {
   if (response.status !== 200) throw server.answered(response);
   return new StreamBytes(server.name, response.body ?? [], { heldBytes: pieceGarbage }).begin();

@@ -1,20 +1,30 @@
 // A folder below a URL of http or https: each of its files is a URL of its own. Nobody lists them, so each is asked for, and
 // an answer of 404 says that it is missing; any other refusal is an error, since what is missing is read as something.
 //
+// What another run is to know again has a version as a whole: that of all files which the format may ask for, each of which
+// is asked for first.
+//
 // Files are opened again and again as parts of them are wanted. Each is of the version in which the run has met it first, or
 // there is an error; so it is for one that was missing.
 
+import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
+import { byCount } from '../files/by-count.ts';
+import type { FileWithin } from '../files/folder.ts';
 import type { OpenBytes } from './bytes.ts';
 import { checkPart, type FolderFile, type FolderFiles, isBelow } from './folder-files.ts';
-import { isAbsent, openUrl } from './http-bytes.ts';
+import { findVersion, isAbsent, openUrl } from './http-bytes.ts';
 import { queryOf, shownUrl } from './url.ts';
-import type { UrlVersions } from './url-versions.ts';
+import type { UrlVersion, UrlVersions } from './url-versions.ts';
+import { versionOfAll } from './version-of-all.ts';
 
 /** Files of which parts are read that stay open. */
 const mostOpen = 16;
 /** Bytes that are taken at once of what comes without parts. */
 const portion = 2 ** 20;
+/** Files that are asked for to know which version a folder is of, and how many at a time. */
+const mostAsked = 100_000;
+const askedAtOnce = 16;
 /** The version of a file that is not there. */
 const nothing = { version: 'none', bytes: 0 };
 
@@ -27,10 +37,17 @@ export class HttpFolder implements FolderFiles {
   /** Those of which parts are read, the last ones that were asked for at the end. */
   readonly #parts = new Map<string, Promise<OpenBytes | undefined>>();
   #isClosed = false;
+  #all: readonly FileWithin[] | undefined;
+  readonly learn?: (paths: Iterable<string>) => Promise<void>;
 
   constructor(url: string, versions: UrlVersions | undefined) {
     this.#url = url;
     this.#versions = versions?.below(url);
+    if (versions?.isKept) this.learn = (paths) => this.#learn(paths, versions.needed);
+  }
+
+  get all(): readonly FileWithin[] | undefined {
+    return this.#all;
   }
 
   async foldersIn(): Promise<undefined> {}
@@ -46,6 +63,60 @@ export class HttpFolder implements FolderFiles {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled([...this.#opened].map((one) => one.close()));
+  }
+
+  async #learn(given: Iterable<string>, versions: UrlVersions): Promise<void> {
+    const paths: string[] = [];
+    for (const path of given) if (paths.push(path) > mostAsked) throw this.#tooMany();
+    const found = new Map<string, UrlVersion>();
+    let next = 0;
+    const ask = async () => {
+      while (next < paths.length) {
+        const path = paths[next++]!;
+        const version = await this.#versionOf(path, versions);
+        if (version.version !== nothing.version) found.set(path, version);
+      }
+    };
+    // All must have ended before an error leaves.
+    for (const one of await Promise.allSettled(Array.from({ length: askedAtOnce }, ask))) {
+      if (one.status === 'rejected') throw one.reason;
+    }
+    this.#all = [...found]
+      .map(([path, { bytes }]) => ({ path, size: bytes }))
+      .sort((a, b) => byCount(a.path, b.path));
+    versions.found(this.#url, versionOfAll(this.#all, found));
+  }
+
+  async #versionOf(path: string, versions: UrlVersions): Promise<UrlVersion> {
+    const url = urlBelow(this.#url, path);
+    const known = versions.of(url);
+    if (known !== undefined) return known;
+    const held: Closes[] = [];
+    try {
+      await findVersion(url, this.#holding(held), versions);
+    } catch (error) {
+      if (!isAbsent(error)) throw error;
+      versions.found(url, nothing);
+    } finally {
+      await this.#letGo(held);
+    }
+    return versions.of(url)!;
+  }
+
+  #tooMany(): Error {
+    return problem(
+      'WS5005',
+      `${shownUrl(this.#url)} may have more than ${count(mostAsked)} files, each of which would be asked for its version`,
+      'name the folder of one array of it, or save it to a folder first',
+    );
+  }
+
+  #holding(held: Closes[]): (one: Closes) => void {
+    return (one) => {
+      held.push(one);
+      this.#opened.add(one);
+      if (this.#isClosed) void one.close();
+    };
   }
 
   async #openWhole(path: string, most: number): Promise<FolderFile | undefined> {
@@ -100,13 +171,8 @@ export class HttpFolder implements FolderFiles {
   async #ask(path: string, held: Closes[]): Promise<OpenBytes | undefined> {
     if (!isBelow(path)) throw problem('WS5003', `${shownUrl(this.#url)} has no file ${path}`);
     const url = urlBelow(this.#url, path);
-    const hold = (one: Closes) => {
-      held.push(one);
-      this.#opened.add(one);
-      if (this.#isClosed) void one.close();
-    };
     try {
-      return await openUrl(url, hold, this.#versions);
+      return await openUrl(url, this.#holding(held), this.#versions);
     } catch (error) {
       if (!isAbsent(error)) throw error;
       this.#versions?.found(url, nothing);

@@ -1,7 +1,6 @@
 // A folder of objects of S3: those whose keys begin as its key does. They are listed once, with their versions; each is read
 // in that version or there is an error, so that what is read is the folder as it was listed.
 
-import { createHash } from 'node:crypto';
 import { count } from '../diagnostics/count.ts';
 import { problem } from '../diagnostics/problem.ts';
 import { byCount } from '../files/by-count.ts';
@@ -10,6 +9,7 @@ import { checkPart, type FolderFile, type FolderFiles, isBelow } from './folder-
 import { ObjectRanges } from './s3-bytes.ts';
 import { refusedObject, S3Object } from './s3-client.ts';
 import type { UrlVersion, UrlVersions } from './url-versions.ts';
+import { versionOfAll } from './version-of-all.ts';
 
 /** Objects that are remembered: a list has a thousand. */
 const mostObjects = 2 ** 19;
@@ -43,13 +43,7 @@ export class ObjectFolder implements FolderFiles {
     const url = name.replace(/\/+$/, '');
     const objects = await listBelow(await S3Object.named(url), stop.signal);
     const folder = new ObjectFolder(url, stop, objects);
-    const sum = createHash('sha256');
-    let bytes = 0;
-    for (const { path, size } of folder.all) {
-      sum.update(JSON.stringify([path, size, objects.get(path)!.version]));
-      bytes += size;
-    }
-    versions?.found(name, { version: `"${sum.digest('hex').slice(0, 32)}"`, bytes });
+    versions?.found(name, versionOfAll(folder.all, objects));
     return folder;
   }
 
@@ -82,7 +76,11 @@ export class ObjectFolder implements FolderFiles {
   }
 }
 
-async function listBelow(folder: S3Object, signal: AbortSignal): Promise<ReadonlyMap<string, UrlVersion>> {
+/** The objects of a folder, by their paths in it, with their versions. */
+export async function listBelow(
+  folder: S3Object,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, UrlVersion>> {
   const objects = new Map<string, UrlVersion>();
   const prefix = `${folder.key}/`;
   try {

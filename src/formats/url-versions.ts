@@ -17,16 +17,28 @@ export interface UrlVersion {
 export class UrlVersions {
   readonly #isNeeded: (url: string) => boolean;
   readonly #known: Map<string, UrlVersion>;
+  /** Whether another run is to know them: a folder has a version as a whole then. */
+  readonly isKept: boolean;
 
   /** `isNeeded`: whether a URL must have a version, because it is read again. Default: none. */
-  constructor(isNeeded: (url: string) => boolean = () => false, known = new Map<string, UrlVersion>()) {
+  constructor(
+    isNeeded: (url: string) => boolean = () => false,
+    isKept = false,
+    known = new Map<string, UrlVersion>(),
+  ) {
     this.#isNeeded = isNeeded;
     this.#known = known;
+    this.isKept = isKept;
   }
 
   /** The same versions, for URLs that are all read again. */
   get needed(): UrlVersions {
-    return new UrlVersions(() => true, this.#known);
+    return new UrlVersions(() => true, this.isKept, this.#known);
+  }
+
+  /** Likewise, for URLs that another run is to know. */
+  get kept(): UrlVersions {
+    return new UrlVersions(() => true, true, this.#known);
   }
 
   /** The same versions, for what lies below a URL: it is needed where that is. */

@@ -7,9 +7,9 @@ import { type FolderFiles, isBelow } from './folder-files.ts';
 import type { Contents, StoredArray } from './format.ts';
 import { pythonText } from './python-text.ts';
 import { elementsOf } from './zarr-array.ts';
-import { Chunks } from './zarr-chunks.ts';
+import { Chunks, placesIn } from './zarr-chunks.ts';
 import { longestMetadata, markName } from './zarr-limits.ts';
-import { type ListedArray, parseMetadata } from './zarr-metadata.ts';
+import { type ListedArray, parseMetadata, type ZarrArray } from './zarr-metadata.ts';
 
 /** Arrays and groups of a store. */
 const mostNodes = 10_000;
@@ -19,10 +19,20 @@ export async function openStore(name: string, files: FolderFiles): Promise<Conte
   const text = await textOf(files, name, '');
   if (text === undefined) throw await noStore(files, name);
   const root = parseMetadata(name, text);
-  if (root !== 'group') return { arrays: [stored(root, files, '')], facts: root.facts };
+  const paths = [markName];
+  const known: (readonly [path: string, array: ZarrArray])[] = [];
+  const learn = () => files.learn?.(filesOf(paths, known));
+  if (root !== 'group') {
+    if (root.array !== undefined) known.push(['', root.array]);
+    await learn();
+    return { arrays: [stored(root, files, '')], facts: root.facts };
+  }
   const arrays: StoredArray[] = [];
   const add = async (path: string): Promise<boolean> => {
     const found = await metadataOf(files, `${name}/${path}`, path);
+    paths.push(`${path}/${markName}`);
+    if (found !== undefined && found !== 'group' && found.array !== undefined)
+      known.push([path, found.array]);
     if (found !== undefined && found !== 'group') arrays.push({ name: path, ...stored(found, files, path) });
     return found === 'group';
   };
@@ -39,7 +49,20 @@ export async function openStore(name: string, files: FolderFiles): Promise<Conte
     if (listed.length > mostNodes) throw tooMany(name);
     for (const path of listed) await add(path);
   }
+  await learn();
   return { arrays, facts: { arrays: arrays.length } };
+}
+
+/** The files that a store may have: what says what is in it, and the chunks of its arrays. */
+function* filesOf(
+  paths: readonly string[],
+  arrays: readonly (readonly [path: string, array: ZarrArray])[],
+): Generator<string> {
+  yield* paths;
+  for (const [path, { shape, chunk, keyOf }] of arrays) {
+    const counts = shape.map((extent, i) => Math.ceil(extent / chunk[i]!));
+    for (const place of placesIn(counts)) yield path === '' ? keyOf(place) : `${path}/${keyOf(place)}`;
+  }
 }
 
 /** The text of a zarr.json; undefined where there is none. */

@@ -76,9 +76,7 @@ async function contentsOf(
   const contents = new Map<string, Content>();
   for (const path of new Set(paths)) {
     if (path === '-') continue;
-    const content = await (isUrl(path)
-      ? contentOfUrl(path, versions.needed, signal)
-      : contentOf(path, signal));
+    const content = await (isUrl(path) ? contentOfUrl(path, versions.kept, signal) : contentOf(path, signal));
     if (content !== undefined) contents.set(path, content);
   }
   return contents;

@@ -7,7 +7,7 @@ import { problem } from '../diagnostics/problem.ts';
 import { Checksum } from '../files/checksum.ts';
 import type { Content } from '../files/content.ts';
 import type { FolderFiles } from '../formats/folder-files.ts';
-import { openPlace } from '../formats/open-file.ts';
+import { openFile, openPlace } from '../formats/open-file.ts';
 import { queryOf, shownUrl } from '../formats/url.ts';
 import type { UrlVersion, UrlVersions } from '../formats/url-versions.ts';
 
@@ -32,8 +32,11 @@ export async function contentOfUrl(
       opened.push(one);
       if (signal.aborted) void one.close().catch(() => {});
     };
-    const file = await openPlace(url, hold, versions);
+    let file = await openPlace(url, hold, versions);
     opened.push(file);
+    // Which files there are is known to the format.
+    if (file.files?.learn !== undefined)
+      file = (await openFile({ file: url }, undefined, hold, versions)).bytes;
     const checksum = new Checksum();
     if (file.files !== undefined) {
       const take = (bytes: Uint8Array) => checksum.update(bytes);

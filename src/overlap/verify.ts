@@ -124,7 +124,7 @@ async function changedInputs({ inputs }: Sums, signal: AbortSignal): Promise<Dif
 
 /** What a URL holds now that a run has noted. What may be a secret was left out. */
 function contentOfWrittenUrl(url: string, signal: AbortSignal): Promise<Content> {
-  if (!url.endsWith('?…')) return contentOfUrl(url, new UrlVersions(), signal);
+  if (!url.endsWith('?…')) return contentOfUrl(url, new UrlVersions(undefined, true), signal);
   throw problem(
     'WS5003',
     `${url} cannot be read again: what follows its path may be a secret, and is not written down`,

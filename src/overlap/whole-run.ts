@@ -106,7 +106,8 @@ class WholeRun {
     this.#shares = participants.map(() => ({ rows: 0, chunks: 0 }));
     this.#data = data;
     this.#destinations = destinations;
-    this.#versions = new UrlVersions(isReadAgain(jobsOf(work), data, options));
+    const isKept = Boolean(options.resume) || options.shard !== undefined;
+    this.#versions = new UrlVersions(isReadAgain(jobsOf(work), data, options), isKept);
     this.#copy = copy;
     this.#meter = new Meter(participants, options.trace ?? false);
     this.#outputs = surroundings.outputs(
