@@ -209,6 +209,8 @@ export interface FolderEncoding {
   encode?(bytes: Uint8Array): Promise<Uint8Array>;
   /** The name and the bytes of the file that says what they are. `unitBytes`: what the files had. */
   end(shape: readonly number[], unitBytes: number): readonly [name: string, bytes: Uint8Array];
+  /** Whether a file of a name is one that such an output may have. */
+  isPart(name: string): boolean;
   /** Why a folder, with files of these names, must not be replaced; undefined where it may be. */
   keeps(folder: string, names: readonly string[]): string | undefined;
 }

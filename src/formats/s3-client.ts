@@ -36,6 +36,7 @@ export interface Answered {
   readonly ContentLength?: number;
   readonly ContentRange?: string;
   readonly ETag?: string;
+  readonly Metadata?: Readonly<Record<string, string>>;
 }
 
 /** Milliseconds for a connection, and of silence, until the client tries again. */

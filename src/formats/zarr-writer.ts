@@ -65,6 +65,7 @@ export function zarrFolder({ name, element }: OutputDescription): FolderEncoding
       };
       return [markName, Buffer.from(`${JSON.stringify(metadata, undefined, 2)}\n`)];
     },
+    isPart: (path) => ofArray.test(path),
     keeps,
   };
 }

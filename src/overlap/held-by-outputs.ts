@@ -26,12 +26,16 @@ export function heldByOutputs(
     const data = destinations.get(about.parameter);
     if (isTaken(data)) continue;
     const { file, format } = outputFile(data as string | OutputFile);
-    if (isObject(file)) bytes += heldByObject(isKept);
-    if (isPiece) continue;
+    if (isPiece) {
+      if (isObject(file)) bytes += heldByObject(isKept);
+      continue;
+    }
     const { folder, encode, heldBytes } = encodingOf(file, format, about);
     // A row may be longer than what is encoded at once.
     const row = about.shape.slice(1).reduce((product, one) => product * one, layoutOf(about.element).bytes);
-    if (folder !== undefined) bytes += heldByFolder(folder, about.shape, isKept);
+    if (folder === undefined && isObject(file)) bytes += heldByObject(isKept);
+    // What is sent to objects is not used again.
+    if (folder !== undefined) bytes += heldByFolder(folder, about.shape, isKept || isObject(file));
     else if (encode !== undefined) bytes += (heldBytes?.(about.shape) ?? usualBytes) + 2 * row;
   }
   return bytes;

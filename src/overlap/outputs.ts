@@ -26,6 +26,7 @@ import { ArchiveFile } from './sinks/archive.ts';
 import { flushNames, isPresent, needsShape, openFileSink } from './sinks/file.ts';
 import { openFolderSink } from './sinks/folder.ts';
 import { needsPlaces, openS3Sink, refusePresentObject } from './sinks/s3.ts';
+import { openObjectFolder } from './sinks/s3-folder.ts';
 import type { Sink } from './sinks/sink.ts';
 import { StreamSink } from './sinks/stream.ts';
 import { dropSums, type Sums, sumsPath, sumsText } from './sums.ts';
@@ -251,10 +252,10 @@ export class OpenOutputs implements Outputs {
     const encoding = encodingOf(file, format, about);
     const { folder } = encoding;
     if (isObject(file)) {
-      if (folder !== undefined) throw isStream(shownUrl(file), format.name);
-      const kept = this.#journal?.partialOf(file);
       const { overwrite, signal } = this.#how;
       const { isLimited = false } = about;
+      if (folder !== undefined) return openObjectFolder(file, folder, { shape, signal, isLimited });
+      const kept = this.#journal?.partialOf(file);
       const bytes = bytesOfWhole(encoding, about);
       return openS3Sink(file, { encoding, shape, shapeKnown, bytes, overwrite, signal, isLimited, kept });
     }

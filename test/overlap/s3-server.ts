@@ -34,7 +34,7 @@ interface Upload {
 }
 
 export interface Store {
-  readonly objects: Map<string, { bytes: Buffer; tag: string }>;
+  readonly objects: Map<string, { bytes: Buffer; tag: string; about?: Record<string, string> }>;
   readonly uploads: Map<string, Upload>;
   asked: Asked[];
   fault: (asked: Asked) => Fault | undefined;
@@ -112,7 +112,7 @@ export function useStore(): Store {
         const { bytes, tag } = object;
         if (headers['if-match'] !== undefined && headers['if-match'] !== tag)
           throw new Refusal(412, 'PreconditionFailed');
-        answer.headers.etag = tag;
+        Object.assign(answer.headers, { ...object.about, etag: tag });
         const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(headers.range ?? '') ?? [];
         if (first === undefined) {
           answer.body = bytes;
@@ -126,10 +126,15 @@ export function useStore(): Store {
         answer.body = bytes.subarray(begin, end);
         break;
       }
-      case 'Put':
+      case 'Put': {
         checkAbsent();
         store.put(key, body);
+        const about = Object.entries(headers).filter(([name]) => name.startsWith('x-amz-meta-'));
+        const put = store.objects.get(key)!;
+        put.about = Object.fromEntries(about) as Record<string, string>;
+        answer.headers.etag = put.tag;
         break;
+      }
       case 'Delete':
         store.objects.delete(key);
         answer.status = 204;

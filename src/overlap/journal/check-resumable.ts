@@ -7,8 +7,9 @@ import { type Issue, WarpstageError } from '../../diagnostics/error.ts';
 import { isObject, isUrl } from '../../formats/url.ts';
 import { filesOf } from '../input-data.ts';
 import type { Job } from '../job.ts';
-import type { InputData, OutputData } from '../options.ts';
+import type { InputData, OutputData, OutputFile } from '../options.ts';
 import { pathOf, sharedFiles } from '../output-data.ts';
+import { outputFile } from '../outputs.ts';
 
 /**
  * Refuses a run that could not be resumed. What is not there is found missing later.
@@ -40,7 +41,13 @@ export async function checkResumable(
   }
   for (const name of Object.keys(definition.outputs ?? {})) {
     const data = outputs.get(name);
-    if (data === undefined || !(isObject(pathOf(data) ?? '') || (await isFile(data))))
+    const path = pathOf(data) ?? '';
+    if (isObject(path) && outputFile(data as string | OutputFile).format.mark !== undefined)
+      refuse(
+        `output '${name}' goes to many objects, which are there in part only`,
+        'write it to a folder, or run it without resume',
+      );
+    else if (data === undefined || !(isObject(path) || (await isFile(data))))
       refuse(`output '${name}' goes to no file`, 'write it to a file, or run it without resume');
   }
   for (const path of sharedFiles(outputs.values()))
