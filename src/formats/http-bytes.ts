@@ -15,6 +15,9 @@ import { changedUrl, type UrlVersions } from './url-versions.ts';
 /** Bytes of pieces that have come, and were read, before their memory is given back. */
 const pieceGarbage = 2 ** 25;
 
+/** Milliseconds that a server may take until it begins to answer. What breaks off in an answer, or stands still, `fetch` tells. */
+const patience = 60_000;
+
 /** Milliseconds before another try, where the network or the server fails. */
 const pauses = [100, 1000];
 
@@ -148,7 +151,7 @@ class Server {
     };
     for (const pause of [...pauses, undefined]) {
       try {
-        const response = await fetch(this.#url, { headers, signal: this.#stop.signal });
+        const response = await this.#answer(headers);
         if ([200, 206, 412, 416].includes(response.status)) return await take(response);
         await response.body?.cancel();
         if (response.status < 500 || pause === undefined) throw this.answered(response);
@@ -160,6 +163,20 @@ class Server {
       });
     }
     throw new Error('the last try has ended');
+  }
+
+  /** The answer, when it begins. */
+  async #answer(headers: Record<string, string>): Promise<Response> {
+    const silence = new AbortController();
+    // As `fetch` says it of the network.
+    const reason = new Error(`the server has not answered for ${patience / 1000} s`);
+    const timer = setTimeout(() => silence.abort(new TypeError('silent', { cause: reason })), patience);
+    try {
+      const signal = AbortSignal.any([this.#stop.signal, silence.signal]);
+      return await fetch(this.#url, { headers, signal });
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   answered({ status, statusText }: Response): Error {

@@ -85,7 +85,12 @@ async function contentsOf(
 /** Work that is cut is one job, over data that each run can begin anywhere in. */
 async function checkShards({ jobs, data, options: { resume } }: Given): Promise<void> {
   if (jobs.length > 1) {
-    throw problem('WS5007', 'a sequence of jobs cannot be cut into shards', 'run its passes one by one');
+    const [first] = jobs;
+    throw problem(
+      'WS5007',
+      'a sequence of jobs cannot be cut into shards: each pass begins with what all rows of the one before have given',
+      `run its passes one by one, each as a job that the module exports: --job ${first!.name}, and the next with what it found, by --set`,
+    );
   }
   if (resume) {
     throw problem(

@@ -149,7 +149,12 @@ export const three = map({ twice: 'f64', odd: 'u8', half: 'f32', x: 'i32' }, ({ 
       /several outputs go to \S+all\.npz/,
       'write each to a file of its own, or run it without resume',
     );
-    await expectFailure(run(three, { ...options, shard: [1, 2] }), 'WS5007', 'several of its outputs go to');
+    await expectFailure(
+      run(three, { ...options, shard: [1, 2] }),
+      'WS5007',
+      'several of its outputs go to',
+      'write each output to a file of its own',
+    );
     await expectFailure(
       run(three, { ...options, output: { file: '/dev/null', format: 'npz' } }),
       'WS5006',

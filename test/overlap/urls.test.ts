@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { run } from 'warpstage';
 import { openBytes } from '#warpstage/formats/bytes.js';
 import { runHere } from '../cli/support.ts';
@@ -223,6 +223,27 @@ describe('a URL', () => {
     await silent;
     stop.abort();
     await expectFailure(ended, 'WS5009', /./);
+  });
+
+  test('that never answers is asked again, and given up', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let asked = 0;
+    host.instead = () => {
+      asked++;
+      setImmediate(() => vi.advanceTimersByTime(60_000));
+      return true;
+    };
+    try {
+      await expectFailure(
+        readAll(`${host.origin}/x.npy`),
+        'WS5003',
+        /x\.npy cannot be read: the server has not answered for 60 s$/,
+        'check the URL, and whether the server is up',
+      );
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(asked).toBe(3);
   });
 
   test('is no output', async () => {
