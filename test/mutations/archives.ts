@@ -20,8 +20,8 @@ export const mutations = [
     },
     {
       name: 'parts of unknown length are written one over the other',
-      from: 'own === undefined ? begin! + head : 0, own);',
-      to: 'own === undefined ? begin! + head : 8, own);',
+      from: 'own === undefined ? begin! + head : 0,',
+      to: 'own === undefined ? begin! + head : 8,',
       why: 'an array of a stream has other numbers than were computed',
     },
     {

@@ -194,8 +194,8 @@ export const mutations = [
       },
       {
         name: 'a partial output that others may write to is gone on with',
-        from: '(about.mode & 0o022) === 0 ? undefined',
-        to: '(about.mode & 0o002) === 0 ? undefined',
+        from: '(about.mode & writable & ~allowed) === 0 ? undefined',
+        to: '(about.mode & 0o002 & ~allowed) === 0 ? undefined',
         why: 'users of the group change results unseen',
       },
     ],

@@ -81,4 +81,28 @@ export const mutations = [
       why: 'no journal names it, and its parts are paid for',
     },
   ]),
+  ...mutationsOf(
+    'src/overlap/sinks/s3-folder.ts',
+    ['test/overlap/s3-stores.test.ts'],
+    [
+      {
+        name: 'a store of objects is complete whatever became of them',
+        from: 'return [...this.#tags].every(([name, tag]) => there.get(name)?.version === tag);',
+        to: 'return there.size >= 0;',
+        why: 'a store has a zarr.json, and chunks of another run, or none, which are read as zeros',
+      },
+      {
+        name: 'a run that fails removes what another has created',
+        from: 'found?.Metadata?.[runKey] === this.#run',
+        to: 'found !== undefined',
+        why: 'a store that is whole loses chunks, which are read as zeros',
+      },
+      {
+        name: 'a run that is stopped breaks off what is on its way',
+        from: 'await this.#halt();',
+        to: 'this.#stop.abort();',
+        why: 'objects are created when nobody removes them any more',
+      },
+    ],
+  ),
 ];

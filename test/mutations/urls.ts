@@ -4,6 +4,7 @@ import { mutationsOf } from './mutation.ts';
 
 const again = ['test/overlap/urls-again.test.ts'];
 const stores = ['test/formats/zarr-urls.test.ts'];
+const storesAgain = ['test/overlap/store-urls.test.ts'];
 
 export const mutations = [
   ...mutationsOf('src/formats/url-versions.ts', again, [
@@ -111,11 +112,25 @@ export const mutations = [
       to: 'this.#stop)',
       why: 'chunks of two states of a store are read as one',
     },
+  ]),
+  ...mutationsOf(
+    'src/formats/version-of-all.ts',
+    [...stores, ...storesAgain],
+    [
+      {
+        name: 'a store is known by its names and lengths',
+        from: 'JSON.stringify([path, size, version])',
+        to: 'JSON.stringify([path, size])',
+        why: 'a run goes on over another store than that of the rows before',
+      },
+    ],
+  ),
+  ...mutationsOf('src/formats/http-folder.ts', storesAgain, [
     {
-      name: 'a store of objects is known by its names and lengths',
-      from: 'JSON.stringify([path, size, objects.get(path)!.version])',
-      to: 'JSON.stringify([path, size])',
-      why: 'a run goes on over another store than that of the rows before',
+      name: 'a chunk that is missing has no version',
+      from: 'versions.found(url, nothing);\n    } finally',
+      to: '} finally',
+      why: 'a store with missing chunks is never known again',
     },
   ]),
 ];

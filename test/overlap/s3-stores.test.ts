@@ -175,6 +175,15 @@ describe('what is another’s stays as it is', () => {
     expect(there()).toEqual({ 'out/y.small/c.2': Buffer.from('another').toString('hex') });
   });
 
+  test('one that another program has written over', async () => {
+    atFirst(
+      ({ what, key }) => what === 'Put' && key.endsWith('c.3'),
+      () => store.put('out/y.small/c.0', Buffer.from('another')),
+    );
+    await disturbed();
+    expect(there()).toEqual({ 'out/y.small/c.0': Buffer.from('another').toString('hex') });
+  });
+
   test('one that another run has removed, before the last one is created or after it', async () => {
     atFirst(
       ({ what, key }) => what === 'Put' && key.endsWith('c.3'),
