@@ -44,6 +44,30 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/wasm/simd/rounds.ts',
+    ['test/wasm/rounds.test.ts'],
+    [
+      {
+        name: 'the last turn of a step that does not end at the limit is left out',
+        from: 'Math.ceil((limit - start) / by)',
+        to: 'Math.floor((limit - start) / by)',
+        why: 'threads leave a loop a turn too early',
+      },
+      {
+        name: 'a turn may count twice',
+        from: 'steps.length === 1 ?',
+        to: 'steps.length > 0 ?',
+        why: 'threads that count otherwise leave a loop when others do',
+      },
+      {
+        name: 'a turn that is ended early counts',
+        from: 'anyStatement(body, isContinue)',
+        to: 'false',
+        why: 'threads leave a loop that go over its count',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/wasm/turns.ts',
     ['test/wasm/turns.test.ts'],
     [

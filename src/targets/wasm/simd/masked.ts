@@ -24,6 +24,7 @@ import { type GroupContext, placeOf, type Shared } from './group.ts';
 import { writeStridedStores } from './interleaved.ts';
 import { writeMaskOfPair } from './pairs.ts';
 import { writeSelect } from './relaxed.ts';
+import { roundsOf } from './rounds.ts';
 
 type Structure<K> = Extract<Statement, { kind: K }>;
 type List = readonly Statement[];
@@ -167,8 +168,11 @@ export class MaskedWriter {
 
   /** All lanes go round as long as any of them does. */
   #loop(loop: Structure<'loop'>, mask: Mask | null): void {
-    const { label, test, testFirst, body, update } = loop;
+    const { label, testFirst, body, update } = loop;
     const { code, unit } = this.#group;
+    const rounds = unit.does('rounds') ? roundsOf(unit.program, loop) : null;
+    const { test } = rounds ?? loop;
+    if (rounds !== null) unit.tell('rounds', 'turns of a loop, for all lanes that are in it');
     const together = this.#leaveTogether(body);
     const endsRounds = anyStatement(body, (each) => each.kind === 'continue' && each.label === label);
     code.withTemporaries((take) => {
@@ -187,7 +191,13 @@ export class MaskedWriter {
           this.#inside({ mask: round, left: null, ended: label, together }, () => this.write(body, round));
         });
       };
+      const left = rounds === null ? null : code.local('i32', 'left');
+      if (left !== null) code.i32(rounds!.most).set(left);
       const writeTest = (exit: Label) => {
+        if (left !== null) {
+          code.get(left).op('i32.eqz').brIf(exit);
+          code.get(left).i32(1).op('i32.sub').set(left);
+        }
         if (test !== null) {
           eachVectorSharing(this.#group, [test], (vector, shared) => {
             pushLanes(this.#group, shared, test, vector);
