@@ -15,6 +15,7 @@ import { lowerToCounts } from './count.ts';
 import type { CpuPass, OptionalCpuPass } from './passes.ts';
 import { prepare } from './prepare.ts';
 import { type Obstacle, planRegions } from './regions.ts';
+import { sliceLoops } from './slices.ts';
 import { splitAffine } from './split-affine.ts';
 import { structure } from './structure.ts';
 import { unrollLoops } from './unroll.ts';
@@ -40,7 +41,10 @@ export function lowerToRegions(
   options: PassOptions = {},
 ): LoweredToRegions | { readonly obstacle: Obstacle } {
   const ready = run('zip', madeReady(original, true, options), zipRoles, options);
-  const threads = run('affine', ready, splitInRows, options);
+  const apart = run('affine', ready, splitInRows, options);
+  // Only blocks that take turns have something of slices.
+  const takesTurns = !options.without?.includes('turns');
+  const threads = run('slices', apart, takesTurns ? sliceLoops : (program) => program, options);
   const planned = planRegions(threads);
   if ('obstacle' in planned) return planned;
   options.after?.('regions', planned.program);

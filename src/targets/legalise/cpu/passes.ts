@@ -8,6 +8,7 @@ export const cpuPasses = [
   'unroll',
   'zip',
   'affine',
+  'slices',
   'regions',
   'block',
   'counts',
@@ -60,6 +61,7 @@ export const optionalCpuPasses = [
   'unroll',
   'zip',
   'affine',
+  'slices',
   ...writingPasses,
 ] as const satisfies readonly (CpuPass | WritingPass)[];
 export type OptionalCpuPass = (typeof optionalCpuPasses)[number];

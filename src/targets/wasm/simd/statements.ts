@@ -347,6 +347,8 @@ export class LaneWriter {
           writeLoop(first, statement, { ...parts, pushTest: (each) => pushExpression(first, each) });
         } else {
           const askEach = () => {
+            // Mostly the loop ends for all lanes at once.
+            if (pushAgreement(this.#group, test, false)) code.brIf(done);
             code.withTemporaries((take) => {
               const mask = pushMask(this.#group, test, () => take('v128'));
               pushCombined(code, mask, 'v128.or');
