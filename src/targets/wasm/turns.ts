@@ -9,11 +9,11 @@
 // has come how far: no operation of it orders or waits for what other blocks do, and it prints nothing. Of blocks that fault,
 // the first is the one that is reported, as where they run one after the other.
 
-import type { Statement } from '../../compiler/ir.ts';
+import type { Program, Statement } from '../../compiler/ir.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import type { Loop } from '../analysis/counters.ts';
 import { constantOf } from '../analysis/elements.ts';
-import { assignedBy, expressionsOf, readBy } from '../analysis/walk.ts';
+import { anyStatement, assignedBy, expressionsOf, readBy } from '../analysis/walk.ts';
 import { type Abreast, planAbreast } from '../legalise/cpu/abreast.ts';
 import { findsOnlyItsOwn } from '../legalise/cpu/fresh-rounds.ts';
 import { isOblivious, stridesOverGrid } from '../legalise/cpu/striding.ts';
@@ -22,8 +22,8 @@ import { LaunchValues } from './launch-values.ts';
 import type { Unit } from './unit.ts';
 import type { Variables } from './variables.ts';
 
-/** Rounds of the loop in a turn: streams in which a block reads an array. */
-const rounds = 3;
+/** Rounds of the loop in a turn: streams in which a block reads an array. A slice of a loop of threads has several by itself. */
+const [mostRounds, roundsOfSlices] = [3, 1];
 /** Bytes that the arenas of the blocks that take turns may have together, and how many blocks. */
 const [mostBytes, mostBlocks, fewestBlocks] = [256 * 1024, 64, 8];
 const alignment = 256;
@@ -42,6 +42,7 @@ export interface Turns {
   /** Offset in the scratch memory: the block's number, then the variables in words of 8 bytes. */
   readonly place: number;
   readonly kept: readonly number[];
+  readonly rounds: number;
 }
 
 /** The turns that blocks take at a program's loop; null where none strides, or they would be told apart. */
@@ -58,9 +59,21 @@ export function planTurns(unit: Unit): Turns | null {
   const abreast = planAbreast(program, loop, own);
   if (abreast !== null) {
     const inOneArena = findsOnlyItsOwn(program, loop, own);
-    return { loop, abreast: { ...abreast, inOneArena }, place: 0, kept: [] };
+    return { loop, abreast: { ...abreast, inOneArena }, place: 0, kept: [], rounds: 1 };
   }
-  return { loop, abreast, place: unit.reserveScratch(8 * (1 + own.size)), kept: [...own] };
+  const place = unit.reserveScratch(8 * (1 + own.size));
+  return { loop, abreast, place, kept: [...own], rounds: roundsOf(loop, program) };
+}
+
+/** Rounds of a loop in a turn: of one whose threads go through loops that stride themselves, one. */
+function roundsOf({ body, update }: Loop, program: Program): number {
+  const hasSlices = anyStatement(
+    [...body, ...update],
+    (each) =>
+      each.kind === 'region' &&
+      anyStatement(each.body, (one) => one.kind === 'loop' && stridesOverGrid(one, program)),
+  );
+  return hasSlices ? roundsOfSlices : mostRounds;
 }
 
 /** The variables of the block's own statements: those that regions keep for each thread lie in the arena anyway. */
@@ -113,10 +126,13 @@ export function writeBack({ unit, code, launch, variables }: Kept, { place, kept
  * after the other until one would go beyond so many rounds, or one that was put aside. Returns how many take
  * turns.
  */
-export function writeTurns(unit: Unit, { place }: Turns, advance: FunctionReference): number {
+export function writeTurns(unit: Unit, { place, rounds }: Turns, advance: FunctionReference): number {
   const { bytes, blocks } = reserveArenas(unit);
   const takeTurns = blocks > 1;
-  if (takeTurns) unit.tell('turns', `up to ${blocks} blocks go on by turns, ${rounds} rounds of a loop each`);
+  if (takeTurns) {
+    const of = rounds === 1 ? 'a round' : `${rounds} rounds`;
+    unit.tell('turns', `up to ${blocks} blocks go on by turns, ${of} of a loop each`);
+  }
   const code = new Code(['record', 'arena', 'block', 'end'].map((name) => ({ name, type: 'i32' })));
   unit.module.function('run', code, ['i32', 'i32', 'i32', 'i32'], ['i32'], { exported: true });
   const [record, arena, block, end] = [0, 1, 2, 3];

@@ -1,0 +1,201 @@
+// Loops of threads that stride over the grid, in slices at which blocks take turns: each thread has the turns that it had, finds what it
+// left, and faults where it did. WebAssembly gives what the interpreter gives, with this pass and without it.
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Expression, Program, Statement } from '#warpstage/compiler/ir.js';
+import { printProgram } from '#warpstage/compiler/print.js';
+import { compileWasm } from '#warpstage/targets/wasm/compile.js';
+import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
+import { interpreter } from '../support/interpreter.ts';
+import {
+  add,
+  atomic,
+  binary,
+  compare,
+  conditional,
+  constant,
+  convert,
+  finish,
+  leave,
+  load,
+  loop,
+  multiply,
+  ProgramBuilder,
+  store,
+  subtract,
+  sync,
+  when,
+} from '../support/ir.ts';
+import { bitsOf, runProgram, type Target } from '../support/run-program.ts';
+import { wasm, wasmWithout } from '../support/wasm.ts';
+
+const threads = 32;
+
+/** `for (i = first + block * threads; i + rank < n; i += stride * grid)`, with what keeps values from turn to turn. */
+function randomStride(tape: Tape): Program {
+  const p = new ProgramBuilder('strides', [threads, 1, 1]);
+  const [out, y] = [p.array('out', 'i32'), p.array('y', 'i32')];
+  const [x, bytes] = [p.array('x', 'i32', 'readonly'), p.array('bytes', 'u8', 'readonly')];
+  const [n, first, stride] = [p.scalar('n', 'i32'), p.scalar('first', 'i32'), p.scalar('stride', 'i32')];
+  const [bins, sums] = [p.shared('bins', 'i32', 256), p.shared('sums', 'f64', threads)];
+  const rank = p.builtin('threadRank');
+  const [i, kept, real, seen] = [
+    p.variable('i', 'i32'),
+    p.variable('kept', 'i32'),
+    p.variable('real', 'f64'),
+    p.variable('seen', 'i32'),
+  ];
+  const at = (offset = 0) => add(add(i.value, rank), p.index(offset));
+  const mix = (value: Expression) => kept.set(add(multiply(kept.value, p.index(5)), value));
+  const accesses: (() => Statement)[] = [
+    () => mix(load(x, at())),
+    () => store(y, at(), kept.value),
+    () => store(y, at(), add(load(y, at()), kept.value)),
+    () => atomic('add', [bins, load(bytes, at())], p.index(1)),
+    () => atomic('add', [y, at()], kept.value),
+    () => real.set(add(multiply(real.value, constant('f64', 0.5)), convert(load(x, at()), 'f64'))),
+    () => mix(load(x, at(tape.pick([1, 7, -1, -2, 300])))),
+    () => store(sums, rank, add(load(sums, rank), real.value)),
+    () => when(compare('less', kept.value, load(x, at())), [seen.set(load(bytes, at()))]),
+    // Nobody knows where this lies.
+    () => mix(load(x, binary('and', kept.value, p.index(63)))),
+  ];
+  const plain: (() => Statement)[] = [
+    () => mix(i.value),
+    () => real.set(add(real.value, convert(kept.value, 'f64'))),
+    () => when(compare('less', binary('and', kept.value, p.index(3)), p.index(2)), [mix(rank)]),
+    () => atomic('add', [bins, binary('and', kept.value, p.index(255))], p.index(1)),
+    () => atomic('add', [bins, seen.value], p.index(1)),
+    () => seen.set(conditional(compare('less', kept.value, rank), seen.value, p.index(9))),
+  ];
+  const reads = tape.chance(7, 8);
+  const some = () => tape.pick(reads && tape.chance(3, 4) ? accesses : plain)();
+  const step = tape.chance(1, 6)
+    ? add(multiply(p.builtin('gridDim.x'), stride), p.index(tape.pick([0, 1])))
+    : multiply(p.builtin('gridDim.x'), stride);
+  const beginning = add(first, multiply(p.builtin('blockIdx.x'), p.index(threads)));
+  const count = 1 + tape.below(3);
+  return p.build([
+    kept.set(rank),
+    atomic('exch', [bins, rank], rank),
+    store(sums, rank, constant('f64', 1)),
+    sync(),
+    i.set(beginning),
+    loop(p.label(), compare('less', add(i.value, rank), n), Array.from({ length: count }, some), [
+      i.set(add(i.value, step)),
+    ]),
+    sync(),
+    store(
+      out,
+      p.gridRank(),
+      add(
+        add(kept.value, convert(add(load(sums, rank), real.value), 'i32')),
+        add(load(bins, rank), seen.value),
+      ),
+    ),
+  ]);
+}
+
+interface Launch {
+  readonly grid: number;
+  readonly n: number;
+  readonly first: number;
+  readonly stride: number;
+  /** Elements of the arrays. */
+  readonly length: number;
+}
+
+const most = 2 ** 31 - 1;
+/**
+ * As usual; with another stride, also a shorter one than the block; and where sums wrap, of few turns: a step is no longer than what
+ * lies between `n` and the greatest integer, or a loop would go round for ever.
+ */
+const launches: fc.Arbitrary<Launch> = fc.oneof(
+  fc.record({
+    grid: fc.integer({ min: 1, max: 12 }),
+    n: fc.integer({ min: 0, max: 1600 }),
+    first: fc.constantFrom(0, 0, 0, 1, 2, -1, -40),
+    stride: fc.constantFrom(threads, threads, threads, 31, 5, 40),
+    length: fc.constantFrom(2400, 2400, 2400, 1600, 700, 0),
+  }),
+  fc.record({
+    grid: fc.integer({ min: 1, max: 3 }),
+    n: fc.constantFrom(2 ** 30, 2 ** 30 - 5, 0, -(2 ** 31), -7),
+    first: fc.constantFrom(0, most - 20, most - 400, 2 ** 30, -(2 ** 31), -(2 ** 30)),
+    stride: fc.constantFrom(2 ** 25, 2 ** 27 + 5, 2 ** 28),
+    length: fc.constant(64),
+  }),
+);
+
+function outcome(target: Target, program: Program, { grid, length, ...scalars }: Launch) {
+  const [out, y] = [new Int32Array(grid * threads), new Int32Array(length)];
+  const x = Int32Array.from({ length }, (_, i) => Math.imul(i, 40_503) >> 9);
+  const bytes = Uint8Array.from({ length }, (_, i) => Math.imul(i, 2_654_435_761) >>> 24);
+  const { fault } = runProgram(target, program, { grid, arguments: { out, y, x, bytes, ...scalars } });
+  return { fault, results: fault === null ? [bitsOf(out), bitsOf(y)] : null };
+}
+
+const blocksInTurn = (program: Program, without: readonly ['slices'] | [] = []) =>
+  compileWasm(program, { without }).blocksInTurn ?? 1;
+
+test.each([wasm, wasmWithout('slices')])('random loops of threads, by $name', (target) => {
+  let [runs, inSlices, faults] = [0, 0, 0];
+  fc.assert(
+    fc.property(tapes(60), launches, (tape, launch) => {
+      const program = randomStride(tape);
+      const expected = outcome(interpreter('eager'), program, launch);
+      expect(outcome(target, program, launch), printProgram(program)).toEqual(expected);
+      runs += 1;
+      if (expected.fault !== null) faults += 1;
+      if (blocksInTurn(program) > 1 && blocksInTurn(program, ['slices']) === 1) inSlices += 1;
+    }),
+    randomRuns(80),
+  );
+  expect(faults).toBeGreaterThan(runs / 20);
+  expect(faults).toBeLessThan(0.7 * runs);
+  expect(inSlices).toBeGreaterThan(runs / 4);
+});
+
+/** A loop that strides, with something in it, or else. */
+function striding(
+  what: (p: ProgramBuilder, at: Expression, label: number) => readonly Statement[],
+  { limit, after }: { limit?: (p: ProgramBuilder) => Expression; after?: (i: Expression) => Expression } = {},
+): Program {
+  const p = new ProgramBuilder('striding', [threads, 1, 1]);
+  const out = p.array('out', 'i32');
+  const n = p.scalar('n', 'i32');
+  const i = p.variable('i', 'i32');
+  const rank = p.builtin('threadRank');
+  const label = p.label();
+  const at = add(i.value, rank);
+  return p.build([
+    i.set(multiply(p.builtin('blockIdx.x'), p.index(threads))),
+    loop(
+      label,
+      compare('less', at, limit?.(p) ?? n),
+      [store(out, at, rank), ...what(p, at, label)],
+      [i.set(add(i.value, multiply(p.builtin('gridDim.x'), p.index(threads))))],
+    ),
+    store(out, rank, after?.(i.value) ?? rank),
+  ]);
+}
+
+test('a loop stays whole where a slice would show, or its turns could fail', () => {
+  const inSlices = (program: Program) => blocksInTurn(program) > 1;
+  expect(inSlices(striding(() => []))).toBe(true);
+  const found = (p: ProgramBuilder) => p.variable('found', 'i32');
+  const whole: Parameters<typeof striding>[] = [
+    [(p, at, label) => [when(compare('equal', at, p.index(77)), [leave('break', label)])]],
+    [(p, at) => [when(compare('equal', at, p.index(77)), [finish()])]],
+    [(p) => [store(p.array('places', 'i32'), found(p).value, p.index(1))]],
+    [(p, at) => [store(p.array('places', 'i32'), multiply(at, p.index(2)), p.index(1))]],
+    [(p, at) => [store(p.array('places', 'i32'), subtract(p.index(0), at), p.index(1))]],
+    [(p) => [store(p.shared('places', 'i32', threads - 1), p.builtin('threadRank'), p.index(1))]],
+    [(p, at) => [found(p).set(binary('divide', at, found(p).value))]],
+    [(p, at) => [atomic('add', [p.array('totals', 'i32'), at], p.index(1), { result: found(p) })]],
+    [() => [], { limit: (p) => add(p.builtin('threadRank'), p.index(400)) }],
+    [() => [], { after: (i) => i }],
+  ];
+  for (const each of whole) expect(inSlices(striding(...each)), String(each[0])).toBe(false);
+});
