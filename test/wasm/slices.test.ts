@@ -50,16 +50,18 @@ function randomStride(tape: Tape): Program {
   const mix = (value: Expression) => kept.set(add(multiply(kept.value, p.index(5)), value));
   const accesses: (() => Statement)[] = [
     () => mix(load(x, at())),
-    () => store(y, at(), kept.value),
-    () => store(y, at(), add(load(y, at()), kept.value)),
     () => atomic('add', [bins, load(bytes, at())], p.index(1)),
-    () => atomic('add', [y, at()], kept.value),
     () => real.set(add(multiply(real.value, constant('f64', 0.5)), convert(load(x, at()), 'f64'))),
     () => mix(load(x, at(tape.pick([1, 7, -1, -2, 300])))),
     () => store(sums, rank, add(load(sums, rank), real.value)),
     () => when(compare('less', kept.value, load(x, at())), [seen.set(load(bytes, at()))]),
     // Nobody knows where this lies.
     () => mix(load(x, binary('and', kept.value, p.index(63)))),
+  ];
+  const writing: (() => Statement)[] = [
+    () => store(y, at(), kept.value),
+    () => store(y, at(), add(load(y, at()), kept.value)),
+    () => atomic('add', [y, at()], kept.value),
   ];
   const plain: (() => Statement)[] = [
     () => mix(i.value),
@@ -70,10 +72,14 @@ function randomStride(tape: Tape): Program {
     () => seen.set(conditional(compare('less', kept.value, rank), seen.value, p.index(9))),
   ];
   const reads = tape.chance(7, 8);
+  // What two threads write has the value of whoever comes last: with a step no shorter than a block there is no such.
+  const writes = tape.chance(1, 2);
+  const apart = writes ? binary('max', stride, p.index(threads)) : stride;
+  if (writes) accesses.push(...writing);
   const some = () => tape.pick(reads && tape.chance(3, 4) ? accesses : plain)();
   const step = tape.chance(1, 6)
-    ? add(multiply(p.builtin('gridDim.x'), stride), p.index(tape.pick([0, 1])))
-    : multiply(p.builtin('gridDim.x'), stride);
+    ? add(multiply(p.builtin('gridDim.x'), apart), p.index(tape.pick([0, 1])))
+    : multiply(p.builtin('gridDim.x'), apart);
   const beginning = add(first, multiply(p.builtin('blockIdx.x'), p.index(threads)));
   const count = 1 + tape.below(3);
   return p.build([
