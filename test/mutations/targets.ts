@@ -92,6 +92,54 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/legalise/cpu/slices.ts',
+    ['test/wasm/slices.test.ts'],
+    [
+      {
+        name: 'a slice is as long as two',
+        from: 'number(turns.bits)',
+        to: 'number(turns.bits - 1)',
+        why: 'threads have turns beyond the end of their loop',
+      },
+      {
+        name: 'a loop with a step shorter than a block is cut too',
+        from: "compare('greaterEqual', again(step), number(threads), range),",
+        to: "compare('greaterEqual', again(step), number(1), range),",
+        why: 'threads leave turns out',
+      },
+      {
+        name: 'a loop is cut whatever it begins with',
+        from: "compare('greaterEqual', from, number(least), range),",
+        to: "compare('greaterEqual', from, number(-(2 ** 31)), range),",
+        why: 'another thread is the first that fails, or what is left wraps',
+      },
+      {
+        name: 'accesses behind the counter are not looked at',
+        from: 'number(Math.max(0, offset))',
+        to: 'number(0)',
+        why: 'another thread is the first that fails',
+      },
+      {
+        name: 'an element behind a shared array counts as one of it',
+        from: 'mostOf(program, index) < count',
+        to: 'mostOf(program, index) <= count',
+        why: 'a loop that may fail is cut',
+      },
+      {
+        name: 'a loop that threads leave early is cut',
+        from: ' || mayLeave(loop)',
+        to: '',
+        why: 'threads come back to a loop that they left',
+      },
+      {
+        name: 'a counter that is read behind the loop is another one there',
+        from: ' || readIn(rest).has(counter)',
+        to: '',
+        why: 'threads find what the last slice left',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/wasm/abreast.ts',
     ['test/wasm/turns.test.ts'],
     [
