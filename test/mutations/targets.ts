@@ -131,12 +131,6 @@ export const mutations = [
         to: '',
         why: 'threads come back to a loop that they left',
       },
-      {
-        name: 'a counter that is read behind the loop is another one there',
-        from: ' || readIn(rest).has(counter)',
-        to: '',
-        why: 'threads find what the last slice left',
-      },
     ],
   ),
   ...mutationsOf(

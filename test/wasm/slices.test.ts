@@ -205,3 +205,52 @@ test('a loop stays whole where a slice would show, or its turns could fail', () 
   ];
   for (const each of whole) expect(inSlices(striding(...each)), String(each[0])).toBe(false);
 });
+
+/** Threads count their turns, and read what lies `offset` from their elements where `reads` holds. */
+function counting(offset = 0, reads?: (p: ProgramBuilder, i: Expression) => Expression): Program {
+  const p = new ProgramBuilder('counting', [threads, 1, 1]);
+  const [out, x] = [p.array('out', 'i32'), p.array('x', 'i32', 'readonly')];
+  p.array('y', 'i32');
+  p.array('bytes', 'u8', 'readonly');
+  const [n, first, stride] = [p.scalar('n', 'i32'), p.scalar('first', 'i32'), p.scalar('stride', 'i32')];
+  const [i, count] = [p.variable('i', 'i32'), p.variable('count', 'i32')];
+  const at = add(i.value, p.builtin('threadRank'));
+  const read = count.set(add(count.value, load(x, add(at, p.index(offset)))));
+  return p.build([
+    i.set(add(first, multiply(p.builtin('blockIdx.x'), p.index(threads)))),
+    loop(
+      p.label(),
+      compare('less', at, n),
+      [count.set(add(count.value, p.index(1))), ...(reads ? [when(reads(p, i.value), [read])] : [read])],
+      [i.set(add(i.value, multiply(p.builtin('gridDim.x'), stride)))],
+    ),
+    store(out, p.gridRank(), count.value),
+  ]);
+}
+
+function expectSame(program: Program, launch: Launch) {
+  expect(blocksInTurn(program)).toBeGreaterThan(1);
+  const expected = outcome(interpreter('eager'), program, launch);
+  expect(outcome(wasm, program, launch)).toEqual(expected);
+  return expected.fault;
+}
+
+test.each([1, 5, 31, 32, 33, 100])('each thread has as many turns with a stride of %i', (stride) => {
+  for (const n of [0, 1, 127, 128, 129, 700])
+    expect(expectSame(counting(), { grid: 1, n, first: 0, stride, length: 700 })).toBeNull();
+});
+
+test('of threads that fail in different turns, the first is told, whatever lies outside', () => {
+  // Thread 28 in the fourth turn, thread 0 in the fifth.
+  const behind = { grid: 1, n: 320, first: 0, stride: threads, length: 424 };
+  expect(expectSame(counting(300), behind)).toMatchObject({ thread: [0, 0, 0], index: 424 + 4 });
+  // Thread 1 at once, thread 0 later.
+  const before = { ...behind, first: -400 };
+  const later = (p: ProgramBuilder, i: Expression) =>
+    compare('less', p.index(-200), add(i, multiply(p.builtin('threadRank'), p.index(1000))));
+  expect(expectSame(counting(0, later), before)).toMatchObject({ thread: [0, 0, 0] });
+  const shifted = { ...behind, first: 0 };
+  const onlyFirst = (p: ProgramBuilder, i: Expression) =>
+    compare('less', p.index(90), add(i, multiply(p.builtin('threadRank'), p.index(1000))));
+  expect(expectSame(counting(-250, onlyFirst), shifted)).toMatchObject({ thread: [0, 0, 0] });
+});

@@ -65,7 +65,7 @@ export function sliceLoops(program: Program): Program {
   for (const [position, each] of program.body.entries()) {
     if (each.kind !== 'loop' || !stridesOverGrid(each, program)) continue;
     const rest = program.body.filter((one) => one !== each);
-    const striding = stridingOf(program, each, rest, uniformity);
+    const striding = stridingOf(program, each, uniformity);
     if (striding === null || keptBy(each, rest) > mostKept) return program;
     const slices = sliced(program, each, striding);
     const body = [
@@ -90,12 +90,7 @@ function isSliceable(program: Program): boolean {
 }
 
 /** A loop that each thread goes through by itself, with a counter that nothing else knows; null if it is another one. */
-function stridingOf(
-  program: Program,
-  loop: Loop,
-  rest: readonly Statement[],
-  uniformity: Uniformity,
-): Striding | null {
+function stridingOf(program: Program, loop: Loop, uniformity: Uniformity): Striding | null {
   const { test, testFirst, body, update } = loop;
   const [counting] = update;
   if (!testFirst || test?.kind !== 'compare' || test.operator !== 'less' || mayLeave(loop)) return null;
@@ -116,7 +111,8 @@ function stridingOf(
       (part) => part.kind === 'load' || (part.kind === 'variable' && assigned.has(part.id)),
     );
   if (uniformity.varies(counter) || !stays(step) || !stays(limit)) return null;
-  if (assignedIn(body).has(counter) || readIn(rest).has(counter)) return null;
+  // One that is read behind the loop varies, as threads leave it with values of their own.
+  if (assignedIn(body).has(counter)) return null;
   const accesses = accessesOf(program, loop, counter);
   return accesses === null ? null : { variable: counter, step, limit, accesses };
 }
