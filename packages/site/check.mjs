@@ -86,6 +86,8 @@ async function openInTurn() {
     at = path;
     await page.emulateMedia({ colorScheme: 'light' });
     await page.goto(origin + path, { waitUntil: 'load' });
+    // The switch between light and dark has its name once the page is alive.
+    await page.waitForFunction(() => !document.querySelector('.VPSwitchAppearance[title=""]'));
     await page.addScriptTag({ url: axe });
     await page.evaluate(keepOneTokenOfEachLook);
     await look(page, path, 'light', {});

@@ -54,11 +54,7 @@ const examples: Readonly<Record<string, Example>> = {
   staging: one(withStaging, staged(2 * block * batchCount)),
   'staging, unified': one(withStagingUnified, { ...staged(2 * block * batchCount), stagesCount: 3 }),
   'staging, scope thread': one(withStagingScopeThread, { ...staged(2 * block * batchCount), stagesCount: 3 }),
-  'specialised staging': one(
-    withSpecializedStaging,
-    { ...staged(block * batchCount), stagesCount: 2 },
-    false,
-  ),
+  'specialised staging': one(withSpecializedStaging, { ...staged(block * batchCount), stagesCount: 2 }, true),
   'two arrays': one(
     twoArrays,
     {
