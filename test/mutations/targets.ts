@@ -126,6 +126,12 @@ export const mutations = [
         why: 'a loop that may fail is cut',
       },
       {
+        name: 'sums of floats are cut too',
+        from: '!commutes(each) || ',
+        to: '',
+        why: 'a sum has another order, and so another value, in slices',
+      },
+      {
         name: 'a loop that threads leave early is cut',
         from: ' || mayLeave(loop)',
         to: '',

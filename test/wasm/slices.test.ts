@@ -190,6 +190,9 @@ function striding(
 test('a loop stays whole where a slice would show, or its turns could fail', () => {
   const inSlices = (program: Program) => blocksInTurn(program) > 1;
   expect(inSlices(striding(() => []))).toBe(true);
+  expect(
+    inSlices(striding((p) => [atomic('add', [p.shared('sums', 'i32', 1), p.index(0)], p.index(1))])),
+  ).toBe(true);
   const found = (p: ProgramBuilder) => p.variable('found', 'i32');
   const whole: Parameters<typeof striding>[] = [
     [(p, at, label) => [when(compare('equal', at, p.index(77)), [leave('break', label)])]],
@@ -200,6 +203,8 @@ test('a loop stays whole where a slice would show, or its turns could fail', () 
     [(p) => [store(p.shared('places', 'i32', threads - 1), p.builtin('threadRank'), p.index(1))]],
     [(p, at) => [found(p).set(binary('divide', at, found(p).value))]],
     [(p, at) => [atomic('add', [p.array('totals', 'i32'), at], p.index(1), { result: found(p) })]],
+    [(p) => [atomic('add', [p.shared('sums', 'f32', 1), p.index(0)], constant('f32', 0.1))]],
+    [(p) => [atomic('exch', [p.shared('last', 'i32', 1), p.index(0)], p.builtin('threadRank'))]],
     [() => [], { limit: (p) => add(p.builtin('threadRank'), p.index(400)) }],
     [() => [], { after: (i) => i }],
   ];

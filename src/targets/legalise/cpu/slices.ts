@@ -34,7 +34,7 @@ import {
   forEachStatement,
   readIn,
 } from '../../analysis/walk.ts';
-import { isOblivious, stridesOverGrid } from './striding.ts';
+import { commutes, isOblivious, stridesOverGrid } from './striding.ts';
 
 /** Turns in a slice, as a power of two. */
 const turns = { bits: 2, count: 4 } as const;
@@ -117,7 +117,7 @@ function stridingOf(program: Program, loop: Loop, uniformity: Uniformity): Strid
   return accesses === null ? null : { variable: counter, step, limit, accesses };
 }
 
-/** The accesses of a loop that are inside of their arrays as far as the launch makes them so; null if something else in it can fail. */
+/** The accesses of a loop that are inside of their arrays as far as the launch makes them so; null if something else in it can fail, or depends on their order. */
 function accessesOf(program: Program, { body }: Loop, counter: number): readonly Access[] | null {
   const accesses: Access[] = [];
   const isInside = (array: ArrayReference, index: Expression, bounds: unknown) => {
@@ -141,7 +141,8 @@ function accessesOf(program: Program, { body }: Loop, counter: number): readonly
     if (expressionsOf(each).some(fails)) return true;
     if (each.kind === 'store') return !isInside(each.array, each.index, each.bounds);
     if (each.kind !== 'call' || each.intrinsic !== 'atomic') return each.kind === 'call';
-    return !isInside(each.array, each.index, undefined);
+    // In a slice all threads come to their next turns before one is through with all of its own.
+    return !commutes(each) || !isInside(each.array, each.index, undefined);
   });
   return canFail ? null : accesses;
 }

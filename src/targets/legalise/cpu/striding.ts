@@ -93,8 +93,12 @@ function isOwnBusiness(call: Call): boolean {
 const anyOrder: ReadonlySet<AtomicOperator> = new Set(['add', 'sub', 'min', 'max', 'and', 'or', 'xor']);
 
 /** Whether an atomic operation leaves the same, whichever block comes first. */
-function isInAnyOrder({ array, operator, value }: Atomic): boolean {
-  if (array.space !== 'global') return true;
+function isInAnyOrder(call: Atomic): boolean {
+  return call.array.space !== 'global' || commutes(call);
+}
+
+/** Whether atomic operations of a kind leave the same in whatever order. */
+export function commutes({ operator, value }: Pick<Atomic, 'operator' | 'value'>): boolean {
   return anyOrder.has(operator) && !isFloat(value.type);
 }
 
