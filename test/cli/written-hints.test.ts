@@ -77,9 +77,9 @@ test.each([
   ],
   ['emit @two.ts -k timed -t ir', 'set it: --set times=1', 'emit @two.ts -k timed -t ir «--set times=1»'],
   [
-    'emit examples/guide/specialized-staging.ts -t ir --after block',
+    'emit examples/guide/barrier-producer-consumer.ts -t ir --after block',
     'its threads run as state machines; --after cohorts shows what those are made of',
-    'emit examples/guide/specialized-staging.ts -t ir «--after cohorts»',
+    'emit examples/guide/barrier-producer-consumer.ts -t ir «--after cohorts»',
   ],
   ['init @', 'name a new folder, for example `warpstage init my-project`', '«init »@«my-project»'],
   [

@@ -16,7 +16,7 @@ import { constantOf } from '../analysis/elements.ts';
 import { anyStatement, assignedBy, expressionsOf, readBy } from '../analysis/walk.ts';
 import { type Abreast, planAbreast } from '../legalise/cpu/abreast.ts';
 import { findsOnlyItsOwn } from '../legalise/cpu/fresh-rounds.ts';
-import { isOblivious, stridesOverGrid } from '../legalise/cpu/striding.ts';
+import { isOblivious, stepsByGrid, stridesOverGrid } from '../legalise/cpu/striding.ts';
 import { Code, type FunctionReference, type Local } from './encoder/code.ts';
 import { LaunchValues } from './launch-values.ts';
 import type { Unit } from './unit.ts';
@@ -65,13 +65,13 @@ export function planTurns(unit: Unit): Turns | null {
   return { loop, abreast, place, kept: [...own], rounds: roundsOf(loop, program) };
 }
 
-/** Rounds of a loop in a turn: of one whose threads go through loops that stride themselves, one. */
+/** Rounds of a loop in a turn: of one whose threads go through loops by the grid's size themselves, one. */
 function roundsOf({ body, update }: Loop, program: Program): number {
   const hasSlices = anyStatement(
     [...body, ...update],
     (each) =>
       each.kind === 'region' &&
-      anyStatement(each.body, (one) => one.kind === 'loop' && stridesOverGrid(one, program)),
+      anyStatement(each.body, (one) => one.kind === 'loop' && stepsByGrid(one, program)),
   );
   return hasSlices ? roundsOfSlices : mostRounds;
 }

@@ -23,16 +23,11 @@ import {
 type Atomic = Extract<Call, { intrinsic: 'atomic' }>;
 
 /** Whether the rounds of a loop of a program's stride over the grid. */
-export function stridesOverGrid(loop: Loop, { body }: Program): boolean {
+export function stridesOverGrid(loop: Loop, { body }: Pick<Program, 'body'>): boolean {
   const turn = [...loop.body, ...loop.update];
   const assigned = assignedIn(turn);
   const striding = new Set<number>();
-  /** Variables that have the grid's size, or a multiple of it. */
-  const sizes = new Set<number>();
-  forEachStatement(body, (each) => {
-    if (each.kind === 'assign' && anyOperand(each.value, isGridDim)) sizes.add(each.variable);
-  });
-  const isSize = (each: Expression) => isGridDim(each) || (each.kind === 'variable' && sizes.has(each.id));
+  const isSize = gridSizes(body);
   const strides = (expression: Expression) => {
     const read = [...readBy(expression)];
     if (read.some((id) => striding.has(id))) return true;
@@ -58,6 +53,21 @@ export function stridesOverGrid(loop: Loop, { body }: Program): boolean {
       return [source, destination].some(({ array, offset }) => isStriding({ array, index: offset }));
     })
   );
+}
+
+/** Whether each turn of a loop goes on by the grid's size. */
+export function stepsByGrid({ update }: Loop, { body }: Pick<Program, 'body'>): boolean {
+  const isSize = gridSizes(body);
+  return update.some((each) => each.kind === 'assign' && anyOperand(each.value, isSize));
+}
+
+/** What has the grid's size, or a multiple of it: variables too. */
+function gridSizes(body: Program['body']): (expression: Expression) => boolean {
+  const sizes = new Set<number>();
+  forEachStatement(body, (each) => {
+    if (each.kind === 'assign' && anyOperand(each.value, isGridDim)) sizes.add(each.variable);
+  });
+  return (each) => isGridDim(each) || (each.kind === 'variable' && sizes.has(each.id));
 }
 
 function isGridDim(expression: Expression): boolean {
