@@ -94,6 +94,8 @@ export interface StoredArray {
   readonly stored: string;
   /** The type that its elements have when they are read. Absent where they are no numbers. */
   readonly dtype?: Dtype;
+  /** Why it has none though it began like numbers, for messages: the row, what it says, and what the rows before it are. */
+  readonly unlike?: string;
   /** Extents, the slowest first, where the format has them. A kernel's rows may take their width from it. */
   readonly shape?: readonly number[];
   /** Elements. Default: as many as `shape` says; without one, only the end tells. */

@@ -22,7 +22,7 @@ import {
   formatOfName,
 } from './registry.ts';
 import type { Wanted } from './source.ts';
-import { hasNulls, UnitSource } from './unit-source.ts';
+import { correctRow, hasNulls, UnitSource } from './unit-source.ts';
 import { type Unsupported, unsupportedBeginning, unsupportedName } from './unsupported.ts';
 import { isUrl, shownUrl } from './url.ts';
 import type { UrlVersions } from './url-versions.ts';
@@ -123,7 +123,10 @@ export async function sourceOf(
 ): Promise<ElementSource | UnitSource> {
   const array = arrayOf(file, format, arrays, wanted);
   const name = array.name === undefined ? nameOf(file) : `column '${array.name}' of ${nameOf(file)}`;
-  const { dtype, nulls = 0 } = array;
+  const { dtype, nulls = 0, unlike } = array;
+  if (dtype === undefined && unlike !== undefined) {
+    throw problem('WS5005', `${name} holds ${array.stored}: ${unlike}`, correctRow);
+  }
   if (dtype === undefined) {
     throw problem(
       'WS5005',

@@ -14,6 +14,7 @@ import { isFloatType } from './dtype.ts';
 import type { Contents, ElementsInUnits, ReadRequest, StoredArray } from './format.ts';
 import { type BatchReader, OnePass } from './one-pass.ts';
 import type { FieldValue } from './text-values.ts';
+import { correctRow } from './unit-source.ts';
 
 /** Rows in their order, some at a time; undefined behind the last. */
 export type RowReader<Row> = BatchReader<readonly Row[]>;
@@ -44,11 +45,15 @@ export const sampleBytes = 1 << 18;
 export function contentsOf<Row>(file: OpenBytes, table: TextTable<Row>): Contents {
   const shared = file.slice === undefined ? new OnePass(table.rows(file), file.name) : undefined;
   const arrays = table.columns.map((column): StoredArray => {
-    const type = typeOf(table.sample.map((row) => column.value(row)));
+    const { type, before, end } = typeOf(table.sample.map((row) => column.value(row)));
+    const odd = before === undefined ? undefined : table.sample[end]!;
     return {
       ...(column.name !== undefined && { name: column.name }),
       stored: type === undefined ? 'text' : storedNames[type],
       ...(type && { dtype: type }),
+      ...(odd !== undefined && {
+        unlike: `row ${count(end)} is '${shortened(column.text(odd))}', and the rows before it are ${storedNames[before!]}`,
+      }),
       elements: (request) => {
         const reading = new ColumnReading(column, typeRead(type!, request));
         const take = (rows: readonly Row[]) => reading.take(rows);
@@ -72,12 +77,16 @@ const storedNames = {
 
 type TextType = keyof typeof storedNames;
 
-/** The type of a column whose first values these are. */
-function typeOf(values: readonly FieldValue[]): TextType | undefined {
+/** The type of a column whose first values these are; or the first value that has none, or another, and the type of those before it. */
+function typeOf(values: readonly FieldValue[]): {
+  readonly type?: TextType;
+  readonly before?: TextType | undefined;
+  readonly end: number;
+} {
   let type: TextType | undefined;
-  for (const value of values) {
+  for (const [end, value] of values.entries()) {
     if (value === null) continue;
-    if (value === undefined) return undefined;
+    if (value === undefined) return { before: type, end };
     const one =
       typeof value === 'boolean'
         ? 'bool'
@@ -86,11 +95,16 @@ function typeOf(values: readonly FieldValue[]): TextType | undefined {
           : value > 2n ** 63n - 1n
             ? 'u64'
             : 'i64';
-    if (type !== undefined && (one === 'bool') !== (type === 'bool')) return undefined;
+    if (type !== undefined && (one === 'bool') !== (type === 'bool')) return { before: type, end };
     if (type !== 'f64') type = type === 'u64' && one === 'i64' ? 'u64' : one;
   }
   // A column without values is one of nulls.
-  return type ?? 'f64';
+  return { type: type ?? 'f64', end: values.length };
+}
+
+/** As much of a field as a message shows. */
+function shortened(text: string): string {
+  return text.slice(0, 60);
 }
 
 /** The type as which values are read: numbers as the kernel has them, where fractions are wanted, or are rounded. */
@@ -136,8 +150,8 @@ class ColumnReading<Row> {
     const of = name === undefined ? '' : ` of column '${name}'`;
     const hint = what.startsWith('no whole number')
       ? "have fractions rounded: --convert nearest (convert: 'nearest' in a program)"
-      : 'correct the row, or leave the field empty and say what stands for it: --nulls 0';
-    const text = this.#column.text(row).slice(0, 60);
+      : correctRow;
+    const text = shortened(this.#column.text(row));
     return problem(
       'WS5005',
       `row ${count(this.#rows + i)}${of} is '${text}', ${what}; the first rows are ${storedOf(this.dtype)}`,

@@ -207,6 +207,9 @@ export class UnitSource implements Source {
   }
 }
 
+/** What to do about a row that holds no number among rows that do. */
+export const correctRow = 'correct the row, or leave the field empty and say what stands for it: --nulls 0';
+
 /** The error of nulls for which nothing stands. */
 export function hasNulls(name: string, where: string): Error {
   return problem(

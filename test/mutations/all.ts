@@ -36,6 +36,7 @@ import { mutations as strides } from './strides.ts';
 import { mutations as tableFiles } from './table-files.ts';
 import { mutations as tables } from './tables.ts';
 import { mutations as targets } from './targets.ts';
+import { mutations as turns } from './turns.ts';
 import { mutations as urls } from './urls.ts';
 
 export const mutations: readonly Mutation[] = [
@@ -63,6 +64,7 @@ export const mutations: readonly Mutation[] = [
   ...strides,
   ...entering,
   ...targets,
+  ...turns,
   ...native,
   ...runtimeCpu,
   ...runtime,

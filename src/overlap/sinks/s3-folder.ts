@@ -71,7 +71,7 @@ class ObjectFolderSink implements Sink {
     this.#unitBytes = encoding.unitBytes(options.shape);
   }
 
-  /** Removes what a run that was killed has left. Throws WS5006 for what is more than that. */
+  /** Removes the parts that a killed run has left. Throws WS5006 if there is a whole store, or an object of something else. */
   async sweep(): Promise<void> {
     const mark = this.#encoding.end(this.#options.shape, this.#unitBytes)[0];
     const there = [...(await this.#listed()).keys()];

@@ -140,7 +140,7 @@ export class Launcher {
     return { ...parameters, loaded, values: work.values, extents, isCooperative: work.cooperative };
   }
 
-  /** Sees to it that a block may have so much dynamic shared memory. Throws WS2004 if it cannot. */
+  /** Asks the driver for so much dynamic shared memory in a block, where it must be asked. Throws WS2004 if a block cannot have it. */
   #admitShared(work: LaunchWork, loaded: Loaded, dynamic: number): void {
     const bytes = loaded.staticShared + dynamic;
     if (dynamic <= loaded.shared || bytes <= plainShared) return;

@@ -62,11 +62,11 @@ export function planTurns(unit: Unit): Turns | null {
     return { loop, abreast: { ...abreast, inOneArena }, place: 0, kept: [], rounds: 1 };
   }
   const place = unit.reserveScratch(8 * (1 + own.size));
-  return { loop, abreast, place, kept: [...own], rounds: roundsOf(loop, program) };
+  return { loop, abreast, place, kept: [...own], rounds: roundsInTurn(loop, program) };
 }
 
 /** Rounds of a loop in a turn: of one whose threads go through loops by the grid's size themselves, one. */
-function roundsOf({ body, update }: Loop, program: Program): number {
+function roundsInTurn({ body, update }: Loop, program: Program): number {
   const hasSlices = anyStatement(
     [...body, ...update],
     (each) =>

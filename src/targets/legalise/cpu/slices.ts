@@ -16,16 +16,14 @@
 // is no shorter than the block, so that in each slice each thread has as many turns, and no access can be outside of its array, so
 // that no thread fails sooner than one before it. If that does not hold, what is left is done at once.
 
-import { binary, builtin, compare, conditional, constant, variable } from '../../../compiler/build.ts';
 import type { ArrayReference, Expression, Program, Statement } from '../../../compiler/ir.ts';
 import { bytesOf } from '../../../kernel/layout.ts';
-import { isVariable, type Loop, mayLeave } from '../../analysis/counters.ts';
+import { isInvariant, isVariable, type Loop, mayLeave } from '../../analysis/counters.ts';
 import { constantOf, elementOf } from '../../analysis/elements.ts';
 import { factsOf } from '../../analysis/facts.ts';
 import { mayFail } from '../../analysis/failing.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
 import {
-  anyExpression,
   anyOperand,
   anyStatement,
   assignedBy,
@@ -34,6 +32,8 @@ import {
   forEachStatement,
   readIn,
 } from '../../analysis/walk.ts';
+import { Frame } from '../frame.ts';
+import { conjunctionOf } from '../loops.ts';
 import { commutes, isOblivious, stridesOverGrid } from './striding.ts';
 
 /** Turns in a slice, as a power of two. */
@@ -61,21 +61,12 @@ interface Access {
 export function sliceLoops(program: Program): Program {
   const [threads, ...others] = program.block;
   if (others.some((extent) => extent !== 1) || threads === 1 || !isSliceable(program)) return program;
-  const uniformity = factsOf(program).among('block');
-  for (const [position, each] of program.body.entries()) {
-    if (each.kind !== 'loop' || !stridesOverGrid(each, program)) continue;
-    const rest = program.body.filter((one) => one !== each);
-    const striding = stridingOf(program, each, uniformity);
-    if (striding === null || keptBy(each, rest) > mostKept) return program;
-    const slices = sliced(program, each, striding);
-    const body = [
-      ...program.body.slice(0, position),
-      ...slices.statements,
-      ...program.body.slice(position + 1),
-    ];
-    return { ...program, variables: [...program.variables, ...slices.variables], body };
-  }
-  return program;
+  const loop = program.body.find(
+    (each): each is Loop => each.kind === 'loop' && stridesOverGrid(each, program),
+  );
+  if (loop === undefined || keptBy(loop, program) > mostKept) return program;
+  const striding = stridingOf(program, loop, factsOf(program).among('block'));
+  return striding === null ? program : sliced(program, loop, striding);
 }
 
 /** Whether blocks may take turns at a loop of the program, and its threads may meet in one. */
@@ -97,19 +88,11 @@ function stridingOf(program: Program, loop: Loop, uniformity: Uniformity): Strid
   if (update.length !== 1 || counting?.kind !== 'assign') return null;
   const { variable: counter, value } = counting;
   const { left: index, right: limit } = test;
-  if (index.type !== 'i32' || index.kind !== 'binary' || index.operator !== 'add') return null;
-  if (value.kind !== 'binary' || value.operator !== 'add') return null;
-  const bases = [index.left, index.right].filter((each) => !isRank(each));
-  const steps = [value.left, value.right].filter((each) => !isVariable(each, counter));
-  if (bases.length !== 1 || !isVariable(bases[0]!, counter) || steps.length !== 1) return null;
-  const step = steps[0]!;
+  if (offsetOf(index, counter) !== 0 || value.kind !== 'binary' || value.operator !== 'add') return null;
+  const [step, second] = [value.left, value.right].filter((each) => !isVariable(each, counter));
+  if (step === undefined || second !== undefined) return null;
   const assigned = assignedIn([...body, ...update]);
-  const stays = (each: Expression) =>
-    uniformity.isUniform(each) &&
-    !anyExpression(
-      [{ kind: 'assign', variable: counter, value: each, range: each.range }],
-      (part) => part.kind === 'load' || (part.kind === 'variable' && assigned.has(part.id)),
-    );
+  const stays = (each: Expression) => uniformity.isUniform(each) && isInvariant(each, assigned);
   if (uniformity.varies(counter) || !stays(step) || !stays(limit)) return null;
   // One that is read behind the loop varies, as threads leave it with values of their own.
   if (assignedIn(body).has(counter)) return null;
@@ -117,7 +100,7 @@ function stridingOf(program: Program, loop: Loop, uniformity: Uniformity): Strid
   return accesses === null ? null : { variable: counter, step, limit, accesses };
 }
 
-/** The accesses of a loop that are inside of their arrays as far as the launch makes them so; null if something else in it can fail, or depends on their order. */
+/** The accesses of a loop that a launch's arrays are long enough for, or not; null if something else in it can fail, or depends on the order of threads. */
 function accessesOf(program: Program, { body }: Loop, counter: number): readonly Access[] | null {
   const accesses: Access[] = [];
   const isInside = (array: ArrayReference, index: Expression, bounds: unknown) => {
@@ -191,79 +174,66 @@ function isRank(each: Expression): boolean {
 }
 
 /** At most so many variables of a thread go from slice to slice. */
-function keptBy(loop: Loop, rest: readonly Statement[]): number {
-  const elsewhere = readIn(rest);
-  return [...assignedIn(loop.body)].filter((id) => elsewhere.has(id) || readIn(loop.body).has(id)).length;
+function keptBy({ body }: Loop, program: Program): number {
+  const read = readIn(program.body);
+  return [...assignedIn(body)].filter((id) => read.has(id)).length;
 }
 
-function sliced(program: Program, loop: Loop, { variable: counter, step, limit, accesses }: Striding) {
-  const { range } = loop;
-  const [threads] = program.block;
-  const first = program.variables.length;
-  const variables = [
-    { name: 'from', type: 'i32' },
-    { name: 'end', type: 'i32' },
-    { name: 'whole', type: 'bool' },
-  ] as const;
-  const [from, end, whole] = variables.map(({ type }, at) => variable(first + at, type, range)) as [
-    Expression & { kind: 'variable' },
-    Expression & { kind: 'variable' },
-    Expression & { kind: 'variable' },
+/** The program with the loop in slices. */
+function sliced(
+  program: Program,
+  loop: Loop,
+  { variable: counter, step, limit, accesses }: Striding,
+): Program {
+  const frame = new Frame(program);
+  const words = frame.words(loop.range);
+  const [from, end] = [frame.variable('from', 'i32'), frame.variable('end', 'i32')];
+  const whole = frame.variable('whole', 'bool');
+  const own = () => words.read(counter, 'i32');
+  const begin = () => words.read(from, 'i32');
+  // Every statement has expressions of its own.
+  const [stepAgain, limitAgain] = [step, limit].map((each) => () => structuredClone(each)) as [
+    () => Expression,
+    () => Expression,
   ];
-  const number = (value: number) => constant('i32', value, range);
-  const set = ({ id }: { readonly id: number }, value: Expression): Statement => ({
-    ...{ kind: 'assign', variable: id, value, range },
-  });
-  const again = (each: Expression) => structuredClone(each);
-  const all = (...tests: readonly Expression[]): Expression =>
-    tests.reduceRight((rest, test) => conditional(test, rest, constant('bool', false, range), range));
-  const least = Math.max(0, ...accesses.map(({ offset }) => -offset));
-  const isWhole = all(
-    compare('greaterEqual', from, number(least), range),
-    compare('less', again(from), again(limit), range),
-    compare('greaterEqual', again(step), number(threads), range),
-    compare(
+  const turnsLeft = words.binary('subtract', limitAgain(), begin());
+  const isWhole = conjunctionOf([
+    words.compare(
       'greaterEqual',
-      binary('shiftRight', binary('subtract', again(limit), again(from), range), number(turns.bits), range),
-      again(step),
-      range,
+      begin(),
+      words.index(Math.max(0, ...accesses.map(({ offset }) => -offset))),
+    ),
+    words.compare('less', begin(), limitAgain()),
+    words.compare('greaterEqual', stepAgain(), words.index(frame.blockSize)),
+    words.compare(
+      'greaterEqual',
+      words.binary('shiftRight', turnsLeft, words.index(turns.bits)),
+      stepAgain(),
     ),
     ...accesses.map(({ array, offset }) => {
-      const length: Expression = { kind: 'length', array, type: 'i32', range };
-      return compare(
-        'lessEqual',
-        again(limit),
-        binary('subtract', length, number(Math.max(0, offset)), range),
-        range,
-      );
+      const length: Expression = { kind: 'length', array, type: 'i32', range: loop.range };
+      const last = words.binary('subtract', length, words.index(Math.max(0, offset)));
+      return words.compare('lessEqual', limitAgain(), last);
     }),
-  );
-  const beyond = binary(
+  ])!;
+  const beyond = words.binary(
     'add',
-    again(from),
-    binary('multiply', again(step), number(turns.count), range),
-    range,
+    begin(),
+    words.binary('multiply', stepAgain(), words.index(turns.count)),
   );
-  const own = variable(counter, 'i32', range);
-  const index = binary('add', own, builtin('threadRank', 'i32', range), range);
-  let label = loop.label;
-  forEachStatement(program.body, (each) => {
-    if ('label' in each) label = Math.max(label, each.label);
-  });
-  const statements: readonly Statement[] = [
-    set(from, again(own)),
-    set(whole, constant('bool', true, range)),
-    {
-      ...{ kind: 'loop', label: label + 1, test: again(whole), testFirst: true, update: [], range },
-      body: [
-        set(whole, isWhole),
-        set(own, again(from)),
-        set(end, conditional(again(whole), beyond, again(limit), range)),
-        { ...loop, test: compare('less', index, again(end), range) },
-        set(from, again(end)),
-        { kind: 'call', intrinsic: 'sync', group: { kind: 'block' }, range },
-      ],
-    },
+  const index = words.binary('add', own(), words.threadRank);
+  const slice: readonly Statement[] = [
+    words.assign(whole, isWhole),
+    words.assign(counter, begin()),
+    words.assign(end, words.choose(words.read(whole, 'bool'), beyond, limitAgain())),
+    { ...loop, test: words.compare('less', index, words.read(end, 'i32')) },
+    words.assign(from, words.read(end, 'i32')),
+    words.sync({ kind: 'block' }),
   ];
-  return { variables, statements };
+  const slices: readonly Statement[] = [
+    words.assign(from, own()),
+    words.assign(whole, words.constant('bool', true)),
+    words.loop(frame.label(), words.read(whole, 'bool'), slice, []),
+  ];
+  return frame.finish(program.body.flatMap((each) => (each === loop ? slices : [each])));
 }

@@ -191,7 +191,7 @@ class RoleWriter {
   }
 }
 
-/** Whether a statement tells whoever records stages that threads are here, which those of a role do as one. */
+/** Whether a statement marks a point for a recording of stages. The threads of a role do it as one. */
 function isMark(statement: Statement): boolean {
   return statement.kind === 'call' && statement.intrinsic === 'mark';
 }

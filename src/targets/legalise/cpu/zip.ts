@@ -45,7 +45,7 @@ export function zipRoles(program: Program): Program {
   return writeZipped(program, { position, shared, roles, ways: [producers, consumers] }) ?? program;
 }
 
-/** Producers and consumers, if they are two rank groups as the pipeline is told. */
+/** Producers and consumers, if they are two rank groups, and the pipeline is made with these producers. */
 function rolesOf(program: Program, section: Statement, position: number): readonly [Role, Role] | null {
   const { isUniform } = factsOf(program).among('block');
   const tests: Expression[] = [];
@@ -61,11 +61,11 @@ function rolesOf(program: Program, section: Statement, position: number): readon
   const fills = ({ body }: Role) => anyStatement([body[position]!], (each) => stepOf(each) === 'acquire');
   if (fills(one) === fills(other)) return null;
   const roles = fills(one) ? ([one, other] as const) : ([other, one] as const);
-  return isTold(program, roles[0].ranks) ? roles : null;
+  return isMadeWith(program, roles[0].ranks) ? roles : null;
 }
 
-/** Whether the pipeline is made for these producers. */
-function isTold(program: Program, { first, stride, count }: RankGroup): boolean {
+/** Whether the pipeline is made with these producers. */
+function isMadeWith(program: Program, { first, stride, count }: RankGroup): boolean {
   const [x, y, z] = program.block;
   const make = program.body.find((each) => each.kind === 'call' && each.intrinsic === 'makePipeline');
   if (make?.kind !== 'call' || make.intrinsic !== 'makePipeline' || make.producers === null) return false;

@@ -9,6 +9,7 @@ import { constantOf } from '../../analysis/elements.ts';
 import { mayFail } from '../../analysis/failing.ts';
 import { anyOperand, anyStatement, assignedIn, listsOf } from '../../analysis/walk.ts';
 import { startOf } from '../../legalise/lockstep.ts';
+import { conjunctionOf } from '../../legalise/loops.ts';
 
 export interface Rounds {
   /** Turns at most. */
@@ -34,7 +35,10 @@ export function roundsOf(program: Program, loop: Loop): Rounds | null {
     const by = steps.length === 1 ? (stepOf(steps[0]!)?.by ?? 0) : 0;
     const start = startOf(id, before(loop, program.body) ?? []);
     if (by <= 0 || start === null || limit + by > 0x7fffffff) continue;
-    return { most: Math.max(0, Math.ceil((limit - start) / by)), test: joined(tests.toSpliced(position, 1)) };
+    return {
+      most: Math.max(0, Math.ceil((limit - start) / by)),
+      test: conjunctionOf(tests.toSpliced(position, 1)),
+    };
   }
   return null;
 }
@@ -54,15 +58,4 @@ function before(statement: Statement, list: readonly Statement[]): readonly Stat
 
 function canFail(test: Expression): boolean {
   return anyOperand(test, (each) => each.kind === 'load' || (each.kind === 'binary' && mayFail(each)));
-}
-
-/** All of these, asked one after the other. */
-function joined(tests: readonly Expression[]): Expression | null {
-  const last = tests.at(-1);
-  if (last === undefined) return null;
-  return tests.slice(0, -1).reduceRight<Expression>((then, test) => {
-    const { range } = test;
-    const otherwise: Expression = { kind: 'constant', type: 'bool', value: false, range };
-    return { kind: 'conditional', test, then, otherwise, type: 'bool', range };
-  }, last);
 }

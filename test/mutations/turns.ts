@@ -1,0 +1,216 @@
+// What can go wrong where blocks take turns, loops are cut into slices for it, and roles go through one loop.
+
+import { mutationsOf } from './mutation.ts';
+
+export const mutations = [
+  ...mutationsOf(
+    'src/targets/wasm/turns.ts',
+    ['test/wasm/turns.test.ts'],
+    [
+      {
+        name: 'blocks that take turns share an arena',
+        from: "code.get(at).i32(bytes).op('i32.add').set(at)",
+        to: "code.get(at).i32(0).op('i32.add').set(at)",
+        why: 'a block goes on with the variables and the shared arrays of another',
+      },
+      {
+        name: 'a variable of the block is not kept from turn to turn',
+        from: 'if (variable !== null) found.add(variable);',
+        to: '',
+        why: 'a block goes on with what another has in a variable',
+      },
+      {
+        name: 'blocks before the one that faults do not go on',
+        from: '      resume(endless);',
+        to: '',
+        why: 'another block than the first that faults is reported, depending on who takes turns',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/slices.ts',
+    ['test/wasm/slices.test.ts'],
+    [
+      {
+        name: 'a slice is as long as two',
+        from: 'words.index(turns.bits)',
+        to: 'words.index(turns.bits - 1)',
+        why: 'threads have turns beyond the end of their loop',
+      },
+      {
+        name: 'a loop with a step shorter than a block is cut too',
+        from: "words.compare('greaterEqual', stepAgain(), words.index(frame.blockSize)),",
+        to: "words.compare('greaterEqual', stepAgain(), words.index(1)),",
+        why: 'threads leave turns out',
+      },
+      {
+        name: 'a loop is cut whatever it begins with',
+        from: 'words.index(Math.max(0, ...accesses.map(({ offset }) => -offset)))',
+        to: 'words.index(-(2 ** 31))',
+        why: 'another thread is the first that fails, or what is left wraps',
+      },
+      {
+        name: 'accesses behind the counter are not looked at',
+        from: 'words.index(Math.max(0, offset))',
+        to: 'words.index(0)',
+        why: 'another thread is the first that fails',
+      },
+      {
+        name: 'an element behind a shared array counts as one of it',
+        from: 'mostOf(program, index) < count',
+        to: 'mostOf(program, index) <= count',
+        why: 'a loop that may fail is cut',
+      },
+      {
+        name: 'sums of floats are cut too',
+        from: '!commutes(each) || ',
+        to: '',
+        why: 'a sum has another order, and so another value, in slices',
+      },
+      {
+        name: 'a loop that threads leave early is cut',
+        from: ' || mayLeave(loop)',
+        to: '',
+        why: 'threads come back to a loop that they left',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/wasm/abreast.ts',
+    ['test/wasm/turns.test.ts'],
+    [
+      {
+        name: 'blocks behind one that failed go on',
+        from: '.tee(last)',
+        to: '',
+        why: 'a fault is lost, or that of a later block is reported',
+      },
+      {
+        name: 'a block goes on with what the one before it left in a variable',
+        from: 'for (const { variable, begin } of shadows) code.get(begin).set(variable);',
+        to: '',
+        why: 'what all blocks count in a round is counted once for each of them',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/abreast.ts',
+    ['test/wasm/turns.test.ts'],
+    [
+      {
+        name: 'the number of a block is the same in all',
+        from: "(each.kind === 'builtin' && !each.name.startsWith('gridDim')),",
+        to: "(each.kind === 'builtin' && each.name.startsWith('thread')),",
+        why: 'blocks have the rounds and the values of their last neighbour',
+      },
+      {
+        name: 'where a block branches by its number, all go the same way',
+        from: 'const inside = here && isPassedAlike(each, alike);',
+        to: 'const inside = here;',
+        why: 'a block goes on with what another assigned where it did not',
+      },
+      {
+        name: 'what follows from a block’s number stays that of the last',
+        from: 'again: before.filter((each) => again.has(each)),',
+        to: 'again: [],',
+        why: 'blocks write over the elements of their neighbours',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/fresh-rounds.ts',
+    ['test/wasm/turns.test.ts', 'test/wasm/zip.test.ts'],
+    [
+      {
+        name: 'what threads keep from round to round is in an arena of all blocks',
+        from: 'live.every((id) => own.has(id)) && new Round',
+        to: 'new Round',
+        why: 'a thread goes on with a value of another block’s',
+      },
+      {
+        name: 'elements beyond those of the round are taken for its own',
+        from: 'return least >= 0 && most < length;',
+        to: 'return least >= 0;',
+        why: 'a round finds what another block left',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/zip-writer.ts',
+    ['test/wasm/zip.test.ts'],
+    [
+      {
+        name: 'loops that begin at different numbers are one',
+        from: 'producing.start !== consuming.start || ',
+        to: '',
+        why: 'consumers use batches other than their own',
+      },
+      {
+        name: 'loops to different limits are one',
+        from: 'if (!isSame(loop.test!,',
+        to: 'if (false && !isSame(loop.test!,',
+        why: 'consumers use more batches than they should',
+      },
+      {
+        name: 'threads beyond a role do its work',
+        from: 'if (this.#isAll) return statements;',
+        to: 'if (this.#isAll || statements.length > 0) return statements;',
+        why: 'elements are written that no thread of the kernel writes',
+      },
+      {
+        name: 'consumers do not wait for all producers',
+        from: 'return [...parts[0], meeting, ...parts[1]];',
+        to: 'return parts.flat();',
+        why: 'a thread reads what another has not copied yet',
+      },
+      {
+        name: 'a fault is said of the place among a role',
+        from: 'return { ...range, rankGroup: this.#ranks };',
+        to: 'return range as OfRankGroup;',
+        why: 'errors name another thread than the one that failed',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/zip.ts',
+    ['test/wasm/zip.test.ts'],
+    [
+      {
+        name: 'a role may use two stages in a round',
+        from: '/^(acquire,commit|wait,release)$/',
+        to: '/^(acquire,commit|wait,release(,wait,release)*)$/',
+        why: 'consumers use stages that nobody filled',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/striding.ts',
+    ['test/wasm/turns.test.ts'],
+    [
+      {
+        name: 'blocks that wait for what others write take turns',
+        from: 'return !waitsForMemory(program);',
+        to: 'return true;',
+        why: 'a block waits for ever for one that has no turn meanwhile',
+      },
+      {
+        name: 'blocks that add up floats take turns',
+        from: 'return anyOrder.has(operator) && !isFloat(value.type);',
+        to: 'return anyOrder.has(operator);',
+        why: 'a sum is another from launch to launch on one thread',
+      },
+      {
+        name: 'what is assigned in a branch does not tell which was taken',
+        from: "if (each.kind === 'if') for (const id of assignedIn([each])) add(id);",
+        to: '',
+        why: 'a block waits for ever for one that has no turn meanwhile',
+      },
+      {
+        name: 'blocks that print take turns',
+        from: "    case 'print':",
+        to: '',
+        why: 'lines of blocks come in another order',
+      },
+    ],
+  ),
+];
