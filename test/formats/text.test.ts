@@ -94,6 +94,19 @@ describe('CSV', () => {
       "is '1.5', no whole number that is read exactly",
       '--convert nearest',
     );
+    // Among the first rows, which tell the types of columns.
+    await expectFailure(
+      readAll(at(3, 'abc,1')),
+      'WS5005',
+      /^column 'x' of .*t.csv holds text: row 3 is 'abc', and the rows before it are whole numbers$/,
+      'correct the row, or leave the field empty and say what stands for it: --nulls 0',
+    );
+    await expectFailure(
+      readAll(at(0, 'abc,1')),
+      'WS5005',
+      /holds text; numbers or booleans are needed/,
+      'turn it into numbers first, for example into the positions of a list of its values',
+    );
     expect((await readAll(at(50_000, '1.5,1'))).values[50_000]).toBe(1.5);
     await expectFailure(
       readAll(at(50_000, '1,2,3')),

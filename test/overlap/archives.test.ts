@@ -2,9 +2,8 @@
 // the length is known before; and the file is there whole or not at all.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, type Job, map, open, type RunOptions, run, WarpstageError } from 'warpstage';
 import { npz } from '#warpstage/formats/npz.js';
 import { runHere, start } from '../cli/support.ts';
@@ -13,7 +12,7 @@ import { atLength } from '../support/thorough.ts';
 import { FileOperations } from './file-operations.ts';
 import { groups } from './jobs.ts';
 import { readAll } from './reading.ts';
-import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
+import { expectFailure, namesIn, npyFile, useFolder } from './support.ts';
 
 let device: Device;
 beforeAll(async () => {
@@ -21,11 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => device.close());
 
-let folder: string;
-beforeEach(() => {
-  folder = temporaryDirectory();
-});
-const at = (name: string) => join(folder, name);
+const at = useFolder();
 
 const three = map({ twice: 'f64', odd: 'u8', half: 'f32', x: 'i32' }, ({ x }) => ({
   twice: 2 * x,
@@ -94,7 +89,7 @@ describe('outputs in one file', () => {
         const bytes = readFileSync(path);
         await run(work, { ...options, input: data, output: path });
         expect(readFileSync(path).equals(bytes)).toBe(true);
-        expect(namesIn(folder)).toEqual(['all.npz']);
+        expect(namesIn(at())).toEqual(['all.npz']);
       }),
       randomRuns(12),
     );
@@ -122,7 +117,7 @@ export const three = map({ twice: 'f64', odd: 'u8', half: 'f32', x: 'i32' }, ({ 
     expect(planned.code, planned.stderr).toBe(0);
     const { code, stderr } = await line(at('x.npy'), at('y.npy'));
     expect([code, stderr]).toEqual([2, expect.stringContaining('writes `twice`, `odd`, `half`; 2 files')]);
-    expect(namesIn(folder).filter((name) => /^\.|none/.test(name))).toEqual([]);
+    expect(namesIn(at()).filter((name) => /^\.|none/.test(name))).toEqual([]);
   });
 
   test('begin beyond 4 GiB where that is so', () => {
@@ -177,7 +172,7 @@ export const three = map({ twice: 'f64', odd: 'u8', half: 'f32', x: 'i32' }, ({ 
     writeFileSync(output, 'from before');
     await expectFailure(run(three, { ...options, overwrite: false }), 'WS5006', 'is there already');
     await expectFailure(run(three, { ...options, input: output }), 'WS5006', 'is an input of the job');
-    expect(namesIn(folder)).toEqual(['all.npz', 'x.npy']);
+    expect(namesIn(at())).toEqual(['all.npz', 'x.npy']);
     expect(readFileSync(output, 'latin1')).toBe('from before');
   });
 });
@@ -217,7 +212,7 @@ describe('a file of several outputs is whole or as it was before', () => {
         expect(error, told).toBeInstanceOf(WarpstageError);
         if (!left.equals(whole)) expect(left.toString(), told).toBe('from before');
       }
-      const hidden = namesIn(folder).filter((name) => name.startsWith('.'));
+      const hidden = namesIn(at()).filter((name) => name.startsWith('.'));
       if (failed !== 'rm') expect(hidden, told).toEqual([]);
       for (const name of hidden) rmSync(at(name));
     }
@@ -238,7 +233,7 @@ describe('a file of several outputs is whole or as it was before', () => {
       onProgress,
     };
     await expectFailure(run(three, options), 'WS5009', 'nothing of its output is left');
-    expect(namesIn(folder)).toEqual(['all.npz']);
+    expect(namesIn(at())).toEqual(['all.npz']);
     if (!atLength) return;
     writeFileSync(
       at('some.mjs'),
@@ -247,13 +242,13 @@ export const some = map({ a: 'f64', b: 'f32', x: 'f32' }, ({ x }) => ({ a: x, b:
     );
     const child = start(['run', at('some.mjs'), '-', output, '--dtype', 'f32', '--chunk', '1000', '--quiet']);
     child.stdin!.write(new Uint8Array(100_000));
-    while (readdirSync(folder).filter((name) => name.startsWith('.all.npz.')).length < 2)
+    while (readdirSync(at()).filter((name) => name.startsWith('.all.npz.')).length < 2)
       await new Promise((resolve) => setTimeout(resolve, 20));
     const ended = new Promise((resolve) => child.on('close', resolve));
     child.kill('SIGKILL');
     await ended;
     expect(readFileSync(output, 'latin1')).toBe('from before');
     await run(three, { input: numbers(100), output, device });
-    expect(namesIn(folder)).toEqual(['all.npz', 'some.mjs']);
+    expect(namesIn(at())).toEqual(['all.npz', 'some.mjs']);
   });
 });

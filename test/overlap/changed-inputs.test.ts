@@ -15,12 +15,11 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
 import { parquetWriteFile } from 'hyparquet-writer';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Device, type Job, open, type RunOptions, run } from 'warpstage';
 import { affine, statistics } from './jobs.ts';
-import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
+import { expectFailure, namesIn, npyFile, useFolder } from './support.ts';
 
 let device: Device;
 beforeAll(async () => {
@@ -28,11 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => device.close());
 
-let folder: string;
-beforeEach(() => {
-  folder = temporaryDirectory();
-});
-const at = (name: string) => join(folder, name);
+const at = useFolder();
 
 const x = Float32Array.from({ length: 4000 }, (_, i) => i);
 const makers: Readonly<Record<string, (path: string) => void>> = {
@@ -97,7 +92,7 @@ describe.each(Object.entries(makers))('%s', (name, make) => {
         reported,
         'run it again when nothing writes to it, or on a copy of it',
       );
-      expect(namesIn(folder)).not.toContain('y.npy');
+      expect(namesIn(at())).not.toContain('y.npy');
       // What was kept of it is not gone on with, as its input was another.
       if (!resume || name === 'x.parquet') continue;
       const again = run(affine, { input: at(name), output: at('y.npy'), chunk: 100, device, resume });

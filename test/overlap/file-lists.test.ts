@@ -25,7 +25,7 @@ import { root, runHere } from '../cli/support.ts';
 import { randomRuns } from '../differential/tape.ts';
 import { zip } from '../formats/zip-file.ts';
 import { affine, neighbours, statistics } from './jobs.ts';
-import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
+import { expectFailure, namesIn, npyFile, useFolder } from './support.ts';
 
 let device: Device;
 beforeAll(async () => {
@@ -33,11 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => device.close());
 
-let folder: string;
-beforeEach(() => {
-  folder = temporaryDirectory();
-});
-const at = (name: string) => join(folder, name);
+const at = useFolder();
 const numbers = (rows: number) => Int32Array.from({ length: rows }, (_, i) => Math.imul(i, 0x9e3779b1));
 
 const npyOf = (data: Int32Array) => npyFile({ descr: '<i4', shape: [data.length], data });
@@ -94,7 +90,7 @@ describe('files that follow one another are the one file', () => {
     const isEndless = isText || format === 'arrows.gz';
     await fc.assert(
       fc.asyncProperty(cases, async ({ rows, cuts, before, after, edge, chunk, shards }) => {
-        for (const name of namesIn(folder)) rmSync(at(name));
+        for (const name of namesIn(at())) rmSync(at(name));
         const x = numbers(rows);
         // A text without a row says nothing of its columns.
         const some = isText

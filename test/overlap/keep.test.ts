@@ -2,14 +2,13 @@
 // the devices and the formats, and wherever a run was stopped.
 
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, type Job, job, kernel, map, open, type RunOptions, run } from 'warpstage';
 import { randomRuns } from '../differential/tape.ts';
 import { copyOf } from '../formats/jobs.ts';
 import { file, readAll } from './reading.ts';
-import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
+import { expectFailure, namesIn, npyFile, useFolder } from './support.ts';
 
 let device: Device;
 let other: Device;
@@ -22,11 +21,7 @@ afterAll(async () => {
   await other.close();
 });
 
-let folder: string;
-beforeEach(() => {
-  folder = temporaryDirectory();
-});
-const at = (name: string) => join(folder, name);
+const at = useFolder();
 
 /** Keeps the rows whose first number is greater than a limit; gives them and their positions. */
 const greater = job({
@@ -183,7 +178,7 @@ describe('a run that was stopped', () => {
       ['p.bin', 'whole.bin'],
     ] as const)
       expect(readFileSync(at(one)).equals(readFileSync(at(whole)))).toBe(true);
-    expect(namesIn(folder)).toEqual(['p.bin', 'whole.bin', 'whole.npy', 'y.npy']);
+    expect(namesIn(at())).toEqual(['p.bin', 'whole.bin', 'whole.npy', 'y.npy']);
   });
 });
 

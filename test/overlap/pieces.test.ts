@@ -335,7 +335,7 @@ describe.runIf(isFirst)('what goes wrong', () => {
   });
 });
 
-test.runIf(isFirst)('progress is told on the way, up to all rows', async () => {
+test.runIf(isFirst)('progress is reported while it runs, up to all rows', async () => {
   const directory = temporaryDirectory();
   const input = join(directory, 'x.f32');
   writeFileSync(input, new Float32Array(24_000_000));

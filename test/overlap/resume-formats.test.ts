@@ -3,16 +3,15 @@
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import * as zlib from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, type Job, job, kernel, map, open, type RunOptions, run } from 'warpstage';
 import { pack, unpack } from '#warpstage/overlap/journal/packed.js';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { partOf } from '../support/thorough.ts';
 import { readAll } from './reading.ts';
-import { expectFailure, namesIn, temporaryDirectory } from './support.ts';
+import { expectFailure, namesIn, useFolder } from './support.ts';
 
 /** Journals flush once a second; here a second is a millisecond. */
 const { now } = performance;
@@ -26,11 +25,7 @@ afterAll(async () => {
   await device.close();
 });
 
-let folder: string;
-beforeEach(() => {
-  folder = temporaryDirectory();
-});
-const at = (name: string) => join(folder, name);
+const at = useFolder();
 
 const small = [
   ...['npy.gz', 'i32.gz', 'csv', 'tsv.gz', 'ndjson', 'jsonl.gz', 'tif'],
@@ -109,7 +104,7 @@ async function compare(
   expect(value).toEqual(whole.value);
   for (const [i, path] of named('parts').entries())
     expect(readFileSync(path).equals(readFileSync(named('whole')[i]!)), path).toBe(true);
-  expect(namesIn(folder).filter((name) => name.startsWith('.'))).toEqual([]);
+  expect(namesIn(at()).filter((name) => name.startsWith('.'))).toEqual([]);
   return isStopped ? report.resumed!.rows : undefined;
 }
 
@@ -181,14 +176,14 @@ await run(map({ y: 'i32', x: 'i32' }, ({ x }) => 3 * x), {
       const [output, whole] = [at(`y.${ending}`), at(`whole.${ending}`)];
       const { signal } = spawnSync(process.execPath, [at('killed.mjs'), input, output, '25']);
       expect(signal).toBe('SIGKILL');
-      expect(readdirSync(folder)).toContain(`.y.${ending}.journal`);
+      expect(readdirSync(at())).toContain(`.y.${ending}.journal`);
       await run(triple, { input, output: whole, chunk: 100, device });
       const { report } = await run(triple, { input, output, chunk: 100, device, resume: true });
       expect(report.resumed!.rows, ending).toBeGreaterThan(0);
       expect(readFileSync(output).equals(readFileSync(whole)), ending).toBe(true);
       for (const path of [output, whole]) rmSync(path);
     }
-    expect(namesIn(folder)).toEqual(['killed.mjs', 'x.i32']);
+    expect(namesIn(at())).toEqual(['killed.mjs', 'x.i32']);
   });
 });
 
@@ -216,8 +211,8 @@ describe('what a run left', () => {
       if (damage === 'both') expect(report.resumed!.rows).toBe(0);
       expect(readFileSync(at('y.parquet')).equals(readFileSync(at('whole.parquet')))).toBe(true);
       expect(readFileSync(at('z.npy.gz')).equals(readFileSync(at('whole.npy.gz')))).toBe(true);
-      expect(namesIn(folder).filter((name) => name.startsWith('.'))).toEqual([]);
-      for (const name of namesIn(folder)) rmSync(at(name));
+      expect(namesIn(at()).filter((name) => name.startsWith('.'))).toEqual([]);
+      for (const name of namesIn(at())) rmSync(at(name));
     }
   });
 
@@ -225,7 +220,7 @@ describe('what a run left', () => {
     // Power was lost when the journal had gone.
     for (const state of ['state-0', 'state-1']) writeFileSync(at(`.y.parquet.${state}`), 'from before');
     await run(pairs, { ...options(), rows: 10, resume: true });
-    expect(namesIn(folder)).toEqual(['x.i32', 'y.parquet', 'z.npy.gz']);
+    expect(namesIn(at())).toEqual(['x.i32', 'y.parquet', 'z.npy.gz']);
   });
 
   test('counts as far as its files are whole', async () => {
@@ -259,7 +254,7 @@ describe('what a run left', () => {
         'write it as .npy, or run it without resume',
       );
     }
-    expect(namesIn(folder)).toEqual(['x.i32']);
+    expect(namesIn(at())).toEqual(['x.i32']);
   });
 });
 

@@ -136,7 +136,7 @@ describe('what is another’s stays as it is', () => {
     expect(there()).toEqual(before);
   };
 
-  test('a store that is whole, and what is no part of one', async () => {
+  test('a whole store, and a folder with something else in it', async () => {
     await write(2 * perChunk);
     await refused('zarr.json');
     store.objects.clear();

@@ -22,7 +22,7 @@ import { root, runHere } from '../cli/support.ts';
 import { randomRuns } from '../differential/tape.ts';
 import { damage, damaged } from '../formats/damaged.ts';
 import { affine, centred, groups, neighbours, statistics } from './jobs.ts';
-import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
+import { expectFailure, namesIn, npyFile, useFolder } from './support.ts';
 
 let device: Device;
 beforeAll(async () => {
@@ -30,17 +30,13 @@ beforeAll(async () => {
 });
 afterAll(() => device.close());
 
-let folder: string;
-beforeEach(() => {
-  folder = temporaryDirectory();
-});
-const at = (name: string) => join(folder, name);
+const at = useFolder();
 const { signal } = new AbortController();
 const numbers = (rows: number) => Int32Array.from({ length: rows }, (_, i) => Math.imul(i, 0x9e3779b1));
 
 /** Runs work whole and in so many pieces, in any order, and compares the outputs. */
 async function compare(work: Job, options: Omit<RunOptions, 'output'>, outputs: string[], of: number) {
-  for (const name of namesIn(folder)) if (name.startsWith('cut-')) rmSync(at(name));
+  for (const name of namesIn(at())) if (name.startsWith('cut-')) rmSync(at(name));
   const names = (prefix: string) => outputs.map((name) => at(`${prefix}-${name}`));
   await run(work, { ...options, device, output: names('whole') });
   const order = Array.from({ length: of }, (_, i) => i + 1).reverse();
@@ -51,7 +47,7 @@ async function compare(work: Job, options: Omit<RunOptions, 'output'>, outputs: 
     expect(pieces).toBe(of);
     expect(readFileSync(file).equals(readFileSync(names('whole')[i]!))).toBe(true);
   }
-  expect(namesIn(folder).filter((name) => name.includes('-of-') || name.startsWith('.'))).toEqual([]);
+  expect(namesIn(at()).filter((name) => name.includes('-of-') || name.startsWith('.'))).toEqual([]);
 }
 
 const refusedPiece =
@@ -143,7 +139,7 @@ describe('of an output of three pieces', () => {
     writeFileSync(at('x.npy'), npyFile({ shape: [rows], data: x.map((value) => value + 1) }));
     await expectFailure(shard(1), 'WS5015', /is another result/);
     expect(readFileSync(piece(1)).equals(before)).toBe(true);
-    expect(namesIn(folder).filter((name) => name.startsWith('.'))).toEqual([]);
+    expect(namesIn(at()).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
   test('those that are missing are named', async () => {
@@ -214,7 +210,7 @@ describe('pieces are of the same files', () => {
   };
   const begin = () => {
     happened = 0;
-    for (const name of namesIn(folder)) rmSync(at(name));
+    for (const name of namesIn(at())) rmSync(at(name));
     writeFileSync(at('x.npy'), numbered(0));
     utimesSync(at('x.npy'), long, long);
   };
@@ -412,7 +408,7 @@ test('what cannot be cut is refused before anything is written', async () => {
   for (const shard of [[0, 2], [3, 2], [1, 1e6], [1.5, 2], [1], 'x']) {
     await expectFailure(cut(affine, { shard }), 'WS5008', /a shard is the n-th of so many/);
   }
-  expect(namesIn(folder)).toEqual(['x.f32']);
+  expect(namesIn(at())).toEqual(['x.f32']);
 });
 
 test('exit codes say to schedulers whether to try again', async () => {
@@ -430,6 +426,6 @@ test('exit codes say to schedulers whether to try again', async () => {
   const done = await runHere('merge', at('y.npy'), '--checksum', '--remove');
   expect(done.text).toBe(`${at('y.npy')}: 2 pieces, 32 B\n`);
   expect(done.code).toBe(0);
-  expect(namesIn(folder)).toEqual(['x.npy', 'y.npy', 'y.npy.sums']);
+  expect(namesIn(at())).toEqual(['x.npy', 'y.npy', 'y.npy.sums']);
   expect((await runHere('verify', at('y.npy'))).code).toBe(0);
 });

@@ -2,14 +2,13 @@
 // chunk ends, with zeros or the nearest beyond the edges.
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, type Job, job, kernel, open, type RunOptions, run } from 'warpstage';
 import { merge } from '#warpstage/overlap/shards/merge.js';
 import { runHere } from '../cli/support.ts';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
-import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
+import { expectFailure, namesIn, npyFile, useFolder } from './support.ts';
 
 let device: Device;
 beforeAll(async () => {
@@ -17,11 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => device.close());
 
-let folder: string;
-beforeEach(() => {
-  folder = temporaryDirectory();
-});
-const at = (name: string) => join(folder, name);
+const at = useFolder();
 const { signal } = new AbortController();
 
 interface Stencil {
@@ -168,7 +163,7 @@ describe('a stencil over two dimensions', () => {
         for (let n = 1; n <= of; n++) await run(stencil(around), { ...options, shard: [n, of] });
         await merge({ file: at('y.npy') }, { signal, remove: true });
         expect(readFileSync(at('y.npy')).equals(whole)).toBe(true);
-        expect(namesIn(folder)).toEqual(['x.npy', 'y.npy']);
+        expect(namesIn(at())).toEqual(['x.npy', 'y.npy']);
       }),
       randomRuns(8),
     );

@@ -2,17 +2,17 @@
 // checksums. What comes out is what the same files in a folder give; another version of any file is never mixed in.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, type Job, open, type RunOptions, run } from 'warpstage';
 import { merge } from '#warpstage/overlap/shards/merge.js';
 import { runHere } from '../cli/support.ts';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { filesWith } from '../queue/support.ts';
 import { neighbours } from './jobs.ts';
-import { expectFailure, namesIn, temporaryDirectory } from './support.ts';
+import { expectFailure, namesIn, useFolder } from './support.ts';
 import { answer, useServer } from './url-server.ts';
 
 const host = useServer();
@@ -22,11 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => device.close());
 
-let folder: string;
-beforeEach(() => {
-  folder = temporaryDirectory();
-});
-const at = (name: string) => join(folder, name);
+const at = useFolder();
 const { signal } = new AbortController();
 const stencil = neighbours(2, 1, 'clamp') as Job;
 const whole = 'whole.npy';
@@ -119,7 +115,7 @@ test('give what folders give: stopped and gone on with, in pieces, and with thei
       expect(sumOf('y.npy')).toBe(sumOf(whole));
 
       await stopped({ input: url, output: at('r.npy') }, 1 + ((store.rows - 12) * stop) / 100);
-      expect(filesWith(folder, 'secret')).toEqual([]);
+      expect(filesWith(at(), 'secret')).toEqual([]);
       const again = { input: url, output: at('r.npy'), device, chunk: 10, resume: true };
       expect((await run(stencil, again)).report.resumed!.rows).toBeGreaterThan(0);
       same('r.npy');
@@ -128,7 +124,7 @@ test('give what folders give: stopped and gone on with, in pieces, and with thei
         await run(stencil, { input: url, output: at('s.npy'), device, shard: [n, of] });
       await merge({ file: at('s.npy') }, { signal, remove: true });
       same('s.npy');
-      for (const name of namesIn(folder)) rmSync(at(name), { recursive: true });
+      for (const name of namesIn(at())) rmSync(at(name), { recursive: true });
       host.served.clear();
     }),
     randomRuns(8),
@@ -181,7 +177,7 @@ describe('another version', () => {
     // What says what it is was read before.
     const isBefore = host.served.get('/x.zarr/zarr.json')!.tag === '"2"';
     expect(ended).toBe(isBefore ? 'done' : 'WS5003');
-    expect(namesIn(folder)).toEqual(isBefore ? ['s.npy.1-of-1', 'x.zarr'] : ['x.zarr']);
+    expect(namesIn(at())).toEqual(isBefore ? ['s.npy.1-of-1', 'x.zarr'] : ['x.zarr']);
   });
 });
 
@@ -202,7 +198,7 @@ describe('a store that another run cannot know again is refused', () => {
       await run(stencil, { input: url, output: at('y.npy'), device });
       rmSync(at('y.npy'));
     }
-    expect(namesIn(folder)).toEqual(['x.zarr']);
+    expect(namesIn(at())).toEqual(['x.zarr']);
   });
 
   test('where one of its files says none, or cannot be had', async () => {
@@ -226,7 +222,7 @@ describe('a store that another run cannot know again is refused', () => {
         await expectFailure(refused, 'WS5005', /c\/2.*says no version/);
       }
     }
-    expect(namesIn(folder)).toEqual(['x.zarr']);
+    expect(namesIn(at())).toEqual(['x.zarr']);
   });
 
   test('where it may have too many files', async () => {

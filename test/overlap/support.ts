@@ -4,7 +4,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { beforeEach, expect, onTestFinished } from 'vitest';
 import { WarpstageError } from 'warpstage';
 
 /** A directory that goes when the test ends. */
@@ -12,6 +12,15 @@ export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'warpstage-test-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
+}
+
+/** A folder of its own for each test of a file. Gives the path of a name in it; without one, that of the folder. */
+export function useFolder(): (name?: string) => string {
+  let folder: string;
+  beforeEach(() => {
+    folder = temporaryDirectory();
+  });
+  return (name = '') => join(folder, name);
 }
 
 /** Names in a directory, hidden ones as well. */

@@ -2,10 +2,9 @@
 // checksums. What comes out is what the same bytes in files give; another version is never mixed with the first.
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, type InputData, type Job, open, type RunOptions, run } from 'warpstage';
 import { merge } from '#warpstage/overlap/shards/merge.js';
 import { outcomeOf, runHere, start } from '../cli/support.ts';
@@ -13,7 +12,7 @@ import { randomLimit, randomRuns } from '../differential/tape.ts';
 import { filesWith } from '../queue/support.ts';
 import { atLength } from '../support/thorough.ts';
 import { centred, neighbours } from './jobs.ts';
-import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
+import { expectFailure, namesIn, npyFile, useFolder } from './support.ts';
 import { answer, useServer } from './url-server.ts';
 
 const host = useServer();
@@ -23,11 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => device.close());
 
-let folder: string;
-beforeEach(() => {
-  folder = temporaryDirectory();
-});
-const at = (name: string) => join(folder, name);
+const at = useFolder();
 const { signal } = new AbortController();
 
 const numbers = (rows: number, seed = 1) =>
@@ -106,7 +101,7 @@ describe('URLs that are read more than once give what files give', () => {
         expect((await runHere('verify', at('y.npy'))).code).toBe(0);
 
         await stopped(stencil, { input: urls, output: at('r.npy') }, 1 + ((rows - 12) * stop) / 100);
-        expect(filesWith(folder, 'secret')).toEqual([]);
+        expect(filesWith(at(), 'secret')).toEqual([]);
         const { report } = await run(stencil, {
           input: urls,
           output: at('r.npy'),
@@ -121,11 +116,11 @@ describe('URLs that are read more than once give what files give', () => {
         if (ending === 'npy' || ending === 'i32') {
           for (let n = 1; n <= of; n++)
             await run(stencil, { input: urls, output: at('s.npy'), device, shard: [n, of] });
-          expect(filesWith(folder, 'secret')).toEqual([]);
+          expect(filesWith(at(), 'secret')).toEqual([]);
           await merge({ file: at('s.npy') }, { signal, remove: true });
           same('s.npy', 'whole.npy');
         }
-        for (const name of namesIn(folder)) rmSync(at(name));
+        for (const name of namesIn(at())) rmSync(at(name));
       }),
       randomRuns(8),
     );
@@ -150,7 +145,7 @@ describe('URLs that are read more than once give what files give', () => {
       'WS5003',
       /x\.npy changed while it was read: it was version "1" of/,
     );
-    expect(namesIn(folder)).toEqual(['whole.npy', 'x.npy']);
+    expect(namesIn(at())).toEqual(['whole.npy', 'x.npy']);
   });
 });
 
@@ -223,7 +218,7 @@ export const twice = map({ y: 'i32', x: 'i32' }, ({ x }) => 2 * x);\n`,
       await run(stencil, options);
       rmSync(at('y.npy'));
     }
-    expect(namesIn(folder)).toEqual([]);
+    expect(namesIn(at())).toEqual([]);
   });
 
   test('of which a URL has another version is not gone on with, nor are its pieces put together', async () => {
@@ -252,7 +247,7 @@ export const twice = map({ y: 'i32', x: 'i32' }, ({ x }) => 2 * x);\n`,
         await expectFailure(again(), 'WS5013', both);
         const another = /computed from another file than .*was version/;
         await expectFailure(merged(), 'WS5015', another, 'run their shards again');
-        for (const name of namesIn(folder).filter((one) => one !== 'whole.npy')) rmSync(at(name));
+        for (const name of namesIn(at()).filter((one) => one !== 'whole.npy')) rmSync(at(name));
         continue;
       }
       expect((await again()).report.resumed!.rows).toBeGreaterThan(0);
@@ -280,7 +275,7 @@ export const twice = map({ y: 'i32', x: 'i32' }, ({ x }) => 2 * x);\n`,
     };
     const options = { input: one, output: at('y.npy'), device, checksum: true };
     await expectFailure(run(stencil, options), 'WS5003', /b\.npy changed while it was read/);
-    expect(namesIn(folder)).toEqual([]);
+    expect(namesIn(at())).toEqual([]);
   });
 });
 
@@ -304,7 +299,7 @@ describe('a command', () => {
         /x\.npy\?… cannot be read again.*\n {2}hint: verify the output alone, without --inputs/,
       ),
     ]);
-    expect(filesWith(folder, 'secret')).toEqual([]);
+    expect(filesWith(at(), 'secret')).toEqual([]);
   });
 
   test('takes no patterns of URLs', async () => {

@@ -1,7 +1,6 @@
 // Checksums beside outputs: `verify` finds every byte that is not as it was written, and nothing else.
 
 import { appendFileSync, existsSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -13,7 +12,7 @@ import { verify } from '#warpstage/overlap/verify.js';
 import { runHere } from '../cli/support.ts';
 import { randomRuns } from '../differential/tape.ts';
 import { affine } from './jobs.ts';
-import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
+import { expectFailure, namesIn, npyFile, useFolder } from './support.ts';
 
 let device: Device;
 beforeAll(async () => {
@@ -21,11 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => device.close());
 
-let folder: string;
-beforeEach(() => {
-  folder = temporaryDirectory();
-});
-const at = (name: string) => join(folder, name);
+const at = useFolder();
 const { signal } = new AbortController();
 
 const x = Float32Array.from({ length: 4000 }, (_, i) => i);
@@ -152,7 +147,7 @@ describe('the file of checksums', () => {
   test('goes with its output', async () => {
     await affineTo('y.npy');
     await affineTo('y.npy', { checksum: false });
-    expect(namesIn(folder)).toEqual(['x.npy', 'y.npy']);
+    expect(namesIn(at())).toEqual(['x.npy', 'y.npy']);
     await expectFailure(verify(at('y.npy'), { signal }), 'WS5003', /there are no checksums of/, /--checksum/);
     writeFileSync(at('y.npy.sums'), 'of somebody else');
     await affineTo('y.npy', { checksum: false });
@@ -160,7 +155,7 @@ describe('the file of checksums', () => {
     await affineTo('y.npy');
     expect((await verify(at('y.npy'), { signal })).differences).toEqual([]);
     await expectFailure(affineTo('z.npy', { settings: { a: Number.NaN, b: 1000 } }), 'WS5008', /b/);
-    expect(namesIn(folder)).toEqual(['x.npy', 'y.npy', 'y.npy.sums']);
+    expect(namesIn(at())).toEqual(['x.npy', 'y.npy', 'y.npy.sums']);
   });
 
   test('takes the place of no input, and of nothing where nothing is to be overwritten', async () => {
@@ -216,12 +211,12 @@ describe('with resume', () => {
   test('checksums are those of a run that was not interrupted, and inputs are known by their content', async () => {
     await affineTo('whole.npy');
     await interrupted();
-    expect(namesIn(folder)).toContain('.y.npy.journal');
+    expect(namesIn(at())).toContain('.y.npy.journal');
     utimesSync(at('x.npy'), 1e9, 1e9);
     const { report } = await affineTo('y.npy', { resume: true });
     expect(report.resumed!.rows).toBeGreaterThanOrEqual(1000);
     expect((await readSums(at('y.npy'))).sums).toEqual((await readSums(at('whole.npy'))).sums);
-    expect(namesIn(folder)).toEqual(['whole.npy', 'whole.npy.sums', 'x.npy', 'y.npy', 'y.npy.sums']);
+    expect(namesIn(at())).toEqual(['whole.npy', 'whole.npy.sums', 'x.npy', 'y.npy', 'y.npy.sums']);
   });
 
   test('an input that has other content is another, though its size and times are the same', async () => {

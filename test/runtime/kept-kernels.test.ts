@@ -216,7 +216,7 @@ const failing = [
   ),
 ];
 
-test('a fault is told in the same words, at the line of the function at hand', async () => {
+test('a fault has the same words, at the line of the function at hand', async () => {
   const directory = temporaryDirectory();
   const [input, output, cache] = ['x.f32', 'y.f32', 'cache'].map((name) => join(directory, name));
   writeFileSync(input!, new Float32Array(4_000_000).fill(9, 3_000_000, 3_000_001));
