@@ -123,8 +123,9 @@ export const mutations = [
     [
       {
         name: 'what threads keep from round to round is in an arena of all blocks',
-        from: 'live.every((id) => own.has(id)) && new Round',
-        to: 'new Round',
+        from: "live.every((id) => own.has(id)) ? 'all' : 'arrays'",
+        to: "live.length >= 0 ? 'all' : 'arrays'",
+        tests: ['test/wasm/walks.test.ts'],
         why: 'a thread goes on with a value of another block’s',
       },
       {
@@ -132,6 +133,62 @@ export const mutations = [
         from: 'return least >= 0 && most < length;',
         to: 'return least >= 0;',
         why: 'a round finds what another block left',
+      },
+      {
+        name: 'rows of threads are taken for the block',
+        tests: ['test/wasm/walks.test.ts'],
+        from: 'else if (threads > 1) return null;',
+        to: '',
+        why: 'blocks find in shared memory what another left, where each has written a part of it',
+      },
+      {
+        name: 'shared arrays in which something is left are the same in all blocks',
+        tests: ['test/wasm/walks.test.ts'],
+        from: "|| !new Round(program, loop).isFresh()) return 'nothing';",
+        to: ") return 'nothing';",
+        why: 'a block goes on with what another has left in shared memory',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/walking.ts',
+    ['test/wasm/walks.test.ts'],
+    [
+      {
+        name: 'blocks that read far from each other go abreast',
+        from: " || growth.of(index, 'blockIdx.x') !== program.block[0]",
+        to: '',
+        why: 'blocks take turns for nothing, and find less in the first cache',
+      },
+      {
+        name: 'blocks that read what follows go abreast',
+        from: 'return by === null || ',
+        to: 'return by !== 0 || ',
+        why: 'blocks take turns for nothing, and find less in the first cache',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/legalise/cpu/anew.ts',
+    ['test/wasm/walks.test.ts'],
+    [
+      {
+        name: 'a variable that gets another value elsewhere is computed anew',
+        from: 'if (variable !== null && found.get(variable) !== each) others.add(variable);',
+        to: '',
+        why: 'threads read the first value of a variable in place of its last',
+      },
+      {
+        name: 'what is computed from other variables is computed anew',
+        from: "each.kind === 'variable' ||",
+        to: '',
+        why: 'a variable has the value that follows from what others have become',
+      },
+      {
+        name: 'a region that reads a variable of its own is left without it',
+        from: ' || read.has(each.variable),',
+        to: ',',
+        why: 'a region reads what it never got',
       },
     ],
   ),

@@ -15,9 +15,10 @@
 // round finds what an earlier one left (legalise/cpu/fresh-rounds.ts), all blocks have one arena.
 
 import type { Statement } from '../../compiler/ir.ts';
-import type { Abreast } from '../legalise/cpu/abreast.ts';
+import { bytesOf } from '../../kernel/layout.ts';
 import type { Code, Label, Local } from './encoder/code.ts';
 import type { LaunchValues } from './launch-values.ts';
+import type { BlocksAbreast } from './turns.ts';
 import type { Unit } from './unit.ts';
 import type { Variables } from './variables.ts';
 
@@ -43,13 +44,15 @@ export interface AbreastLocals {
 
 /** With fewer rounds, blocks with arenas of their own go one after the other. */
 const fewRounds = 4;
+/** An array of fewer bytes is still in a cache when the next row of blocks comes back to it. */
+const cacheBytes = 2 ** 20;
 
 /** Writes all blocks of a launch, and returns from the function where one fails. */
 export function writeAbreast(
   writing: BlockWriting,
-  { before, loop, after, again, carried }: Abreast,
+  { before, loop, after, again, carried, walks }: BlocksAbreast,
 ): AbreastLocals {
-  const { unit, code, variables, parameters, writeStatements } = writing;
+  const { unit, code, launch, variables, parameters, writeStatements } = writing;
   const { arena, block, end } = parameters;
   const [base, first, last, next, width, rounds] = [
     code.local('i32', 'base'),
@@ -76,8 +79,8 @@ export function writeAbreast(
             code.get(block).i32(1).op('i32.add').tee(block).get(last).op('i32.lt_u').brIf(more).br(done);
           });
         });
-        writing.launch.writeArenaPrologue();
-        writing.launch.writeBlockPrologue();
+        launch.writeArenaPrologue();
+        launch.writeBlockPrologue();
         code.append(body);
         code
           .get(block)
@@ -136,11 +139,12 @@ export function writeAbreast(
         .get(next)
         .op('i32.ne')
         .if(() => void code.i32(1).op('return'));
-      code
-        .get(rounds)
-        .i32(fewRounds)
-        .op('i32.ge_u')
-        .if(() => void code.get(locals.blocks).set(width));
+      code.get(rounds).i32(fewRounds).op('i32.ge_u');
+      if (walks !== null) {
+        launch.pushLength(walks);
+        code.i32(Math.ceil(cacheBytes / bytesOf(unit.elementOf(walks)))).op('i32.ge_u', 'i32.and');
+      }
+      code.if(() => void code.get(locals.blocks).set(width));
       code.get(next).set(block).br(more);
     });
   });

@@ -21,6 +21,7 @@ export class LaunchValues {
   readonly #unit: Unit;
   readonly #code: Code;
   readonly #record: Local;
+  readonly #sharesArrays: boolean;
   readonly #arena: Local;
   /** The block's linear number. */
   readonly block: Local;
@@ -30,7 +31,14 @@ export class LaunchValues {
   >();
   readonly #blockAxes = new Map<Axis, Local>();
 
-  constructor(unit: Unit, code: Code, locals: { record: Local; arena: Local; block: Local }) {
+  /** `sharesArrays`: blocks with other arenas have the shared arrays of the first one. */
+  constructor(
+    unit: Unit,
+    code: Code,
+    locals: { record: Local; arena: Local; block: Local },
+    sharesArrays = false,
+  ) {
+    this.#sharesArrays = sharesArrays;
     this.#unit = unit;
     this.#code = code;
     this.#record = locals.record;
@@ -52,7 +60,7 @@ export class LaunchValues {
       this.#load('i32.load', slot);
       if (space === 'shared') this.#code.get(this.#arena).op('i32.add');
     };
-    return this.#launchLocal(slot, name, load, { isOfArena: space === 'shared' });
+    return this.#launchLocal(slot, name, load, { isOfArena: space === 'shared' && !this.#sharesArrays });
   }
 
   /** Pushes an array's length, as an i32 that is unsigned. */

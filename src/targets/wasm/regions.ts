@@ -67,7 +67,8 @@ class RegionWriter {
     this.#turns = turns;
     const names = [...parameters, ...(turns === null || turns.abreast ? [] : ofTurns)];
     this.#code = new Code(names.map((name) => ({ name, type: 'i32' })));
-    this.#launch = new LaunchValues(unit, this.#code, { record: 0, arena: 1, block: 2 });
+    const sharesArrays = turns?.abreast?.shares === 'arrays';
+    this.#launch = new LaunchValues(unit, this.#code, { record: 0, arena: 1, block: 2 }, sharesArrays);
     this.#variables = new Variables(unit, this.#code, this.#launch);
     this.#uniform = this.#context({
       ...this.#commonFrame(),
@@ -134,8 +135,10 @@ class RegionWriter {
         abreast,
       );
     });
-    const { bytes, blocks } = reserveArenas(unit, abreast.inOneArena);
-    const where = abreast.inOneArena ? ' in one arena' : '';
+    const { bytes, blocks } = reserveArenas(unit, abreast.shares);
+    const where = { all: ' in one arena', arrays: ', whose shared arrays are the same', nothing: '' }[
+      abreast.shares
+    ];
     if (blocks > 1) unit.tell('turns', `up to ${blocks} blocks go through a loop abreast${where}`);
     code.i32(bytes).set(locals!.bytes).i32(blocks).set(locals!.blocks);
     this.#launch.writeLaunchPrologue();

@@ -9,14 +9,15 @@
 // has come how far: no operation of it orders or waits for what other blocks do, and it prints nothing. Of blocks that fault,
 // the first is the one that is reported, as where they run one after the other.
 
-import type { Program, Statement } from '../../compiler/ir.ts';
+import type { ArrayReference, Program, Statement } from '../../compiler/ir.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import type { Loop } from '../analysis/counters.ts';
 import { constantOf } from '../analysis/elements.ts';
 import { anyStatement, assignedBy, expressionsOf, readBy } from '../analysis/walk.ts';
 import { type Abreast, planAbreast } from '../legalise/cpu/abreast.ts';
-import { findsOnlyItsOwn } from '../legalise/cpu/fresh-rounds.ts';
+import { type SharedByRounds, sharesArena } from '../legalise/cpu/fresh-rounds.ts';
 import { isOblivious, stepsByGrid, stridesOverGrid } from '../legalise/cpu/striding.ts';
+import { walkedIn } from '../legalise/cpu/walking.ts';
 import { Code, type FunctionReference, type Local } from './encoder/code.ts';
 import { LaunchValues } from './launch-values.ts';
 import type { Unit } from './unit.ts';
@@ -34,11 +35,19 @@ const endless = -1;
 /** What `advance` gives: the blocks are done, a fault was noted, or one was put aside. */
 export const outcomes = { done: 0, fault: 1, aside: 2 } as const;
 
+/** How blocks go through a loop abreast. */
+export type BlocksAbreast = Abreast & {
+  /** What they have one arena for. */
+  readonly shares: SharedByRounds;
+  /** The array of which they read a row at a time, where they do no more than that: it has to be larger than a cache. */
+  readonly walks: ArrayReference | null;
+};
+
 /** Where a block stands that was put aside, and what it goes on with. */
 export interface Turns {
   readonly loop: Loop;
   /** How blocks go through it abreast, where they may; then nothing is kept. */
-  readonly abreast: (Abreast & { readonly inOneArena: boolean }) | null;
+  readonly abreast: BlocksAbreast | null;
   /** Offset in the scratch memory: the block's number, then the variables in words of 8 bytes. */
   readonly place: number;
   readonly kept: readonly number[];
@@ -51,16 +60,19 @@ export function planTurns(unit: Unit): Turns | null {
   // Code for a processor asks for the next pieces itself, and turns only cost it time.
   if (!unit.does('turns') || unit.forProcessor) return null;
   if (program.sharedArrays.some((array) => constantOf(array.count) === null)) return null;
-  const loop = program.body.find(
-    (each): each is Loop => each.kind === 'loop' && stridesOverGrid(each, program),
-  );
+  const loops = program.body.filter((each) => each.kind === 'loop');
+  const striding = loops.find((each) => stridesOverGrid(each, program));
+  const walking = striding === undefined ? loops.find((each) => walkedIn(each, program) !== null) : undefined;
+  const loop = striding ?? walking;
   if (loop === undefined || !loop.testFirst || !isOblivious(program)) return null;
   const own = ofTheBlock(program.body);
   const abreast = planAbreast(program, loop, own);
   if (abreast !== null) {
-    const inOneArena = findsOnlyItsOwn(program, loop, own);
-    return { loop, abreast: { ...abreast, inOneArena }, place: 0, kept: [], rounds: 1 };
+    const shares = sharesArena(program, loop, own);
+    const walks = striding === undefined ? walkedIn(loop, program) : null;
+    return { loop, abreast: { ...abreast, shares, walks }, place: 0, kept: [], rounds: 1 };
   }
+  if (striding === undefined) return null;
   const place = unit.reserveScratch(8 * (1 + own.size));
   return { loop, abreast, place, kept: [...own], rounds: roundsInTurn(loop, program) };
 }
@@ -231,15 +243,15 @@ export function writeTurns(unit: Unit, { place, rounds }: Turns, advance: Functi
 /** Makes room for the arenas of blocks that take turns, if enough of them find room: how far they lie apart, and how many. */
 export function reserveArenas(
   unit: Unit,
-  inOneArena = false,
+  shares: SharedByRounds = 'nothing',
 ): { readonly bytes: number; readonly blocks: number } {
-  if (inOneArena) return { bytes: 0, blocks: mostBlocks };
+  if (shares === 'all') return { bytes: 0, blocks: mostBlocks };
   const shared = unit.program.sharedArrays.reduce(
     (sum, { element, count }, id) =>
       sum + (unit.isOwnArray(id) ? 0 : aligned(Number(constantOf(count)) * bytesOf(element))),
     0,
   );
-  const bytes = aligned(shared + unit.scratchBytes);
+  const bytes = aligned((shares === 'arrays' ? 0 : shared) + unit.scratchBytes);
   const room = Math.min(Math.floor(mostBytes / bytes), mostBlocks);
   const blocks = room >= fewestBlocks ? room : 1;
   if (blocks > 1) unit.reserveScratch(bytes * blocks - unit.scratchBytes);

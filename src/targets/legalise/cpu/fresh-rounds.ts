@@ -23,14 +23,18 @@ import {
   forEachStatement,
 } from '../../analysis/walk.ts';
 
+/** What of an arena blocks may have in common from round to round: all, the shared arrays alone, or nothing. */
+export type SharedByRounds = 'all' | 'arrays' | 'nothing';
+
 /** `own`: the variables that a block has itself; those that threads have lie in its memory. */
-export function findsOnlyItsOwn(program: Program, loop: Loop, own: ReadonlySet<number>): boolean {
+export function sharesArena(program: Program, loop: Loop, own: ReadonlySet<number>): SharedByRounds {
   const others = program.body.filter((each) => each !== loop);
   const rest = [...others, ...loop.update];
-  if (program.localArrays.length > 0 || anyStatement(rest, touchesShared)) return false;
+  if (anyStatement(rest, touchesShared) || !new Round(program, loop).isFresh()) return 'nothing';
+  if (program.localArrays.length > 0) return 'arrays';
   const { atStart, after } = analyseLiveness([loop, ...program.body.slice(program.body.indexOf(loop) + 1)]);
   const live = [...program.variables.keys()].filter((id) => has(atStart, id) || has(after(loop), id));
-  return live.every((id) => own.has(id)) && new Round(program, loop).isFresh();
+  return live.every((id) => own.has(id)) ? 'all' : 'arrays';
 }
 
 function touchesShared(statement: Statement): boolean {
@@ -61,6 +65,7 @@ interface Place {
 
 class Round {
   readonly #body: readonly Statement[];
+  readonly #block: Program['block'];
   readonly #size: number;
   readonly #factOf: FactOf;
   readonly #assigned: ReadonlySet<number>;
@@ -74,6 +79,7 @@ class Round {
   constructor(program: Program, loop: Loop) {
     const [x, y, z] = program.block;
     this.#body = loop.body;
+    this.#block = program.block;
     this.#size = x * y * z;
     this.#factOf = factsOf(program).at(null);
     this.#assigned = assignedIn(loop.body);
@@ -155,9 +161,8 @@ class Round {
       this.#spans.push({ array: id, terms: terms.map(keyOf), length });
       return;
     }
-    const rank = terms.findIndex(isRank);
-    const base = terms.toSpliced(rank, 1);
-    if (rank < 0 || base.some((each) => anyOperand(each, dependsOnThread))) return;
+    const base = withoutRank(terms, this.#block);
+    if (base === null || base.some((each) => anyOperand(each, dependsOnThread))) return;
     this.#pending.push({ array: id, terms: base.map(keyOf), length: threads });
   }
 
@@ -216,6 +221,35 @@ function firstThreads(test: Expression): number | null {
 function termsOf(sum: Expression): readonly Expression[] {
   if (sum.kind === 'binary' && sum.operator === 'add') return [...termsOf(sum.left), ...termsOf(sum.right)];
   return constantOf(sum) === 0 ? [] : [sum];
+}
+
+/** The other terms of a sum in which a thread's rank is one, or its places in the dimensions of the block; null of another. */
+function withoutRank(
+  terms: readonly Expression[],
+  [x, y, z]: Program['block'],
+): readonly Expression[] | null {
+  const rank = terms.findIndex(isRank);
+  if (rank >= 0) return terms.toSpliced(rank, 1);
+  const rest = [...terms];
+  const places = [
+    ['threadIdx.x', 1, x],
+    ['threadIdx.y', x, y],
+    ['threadIdx.z', x * y, z],
+  ] as const;
+  for (const [name, by, threads] of places) {
+    const at = rest.findIndex((each) => isTimes(each, name, by));
+    if (at >= 0) rest.splice(at, 1);
+    else if (threads > 1) return null;
+  }
+  return rest;
+}
+
+/** Whether a term is so many times a thread's place. */
+function isTimes(term: Expression, name: string, by: number): boolean {
+  if (term.kind === 'builtin') return term.name === name && by === 1;
+  if (term.kind !== 'binary' || term.operator !== 'multiply') return false;
+  const { left, right } = term;
+  return left.kind === 'builtin' && left.name === name && constantOf(right) === by;
 }
 
 function isRank(expression: Expression): boolean {

@@ -9,6 +9,7 @@ import { withoutKnownBounds } from '../../analysis/known-bounds.ts';
 import type { Uniformity } from '../../analysis/uniformity.ts';
 import { expandCounts } from '../counts.ts';
 import { withPolls } from '../polls.ts';
+import { computeAnew } from './anew.ts';
 import { lowerInBlock } from './block.ts';
 import { planCohorts } from './cohorts.ts';
 import { lowerToCounts } from './count.ts';
@@ -48,7 +49,8 @@ export function lowerToRegions(
   const planned = planRegions(threads);
   if ('obstacle' in planned) return planned;
   options.after?.('regions', planned.program);
-  const program = run('block', planned.program, lowerInBlock, options);
+  const kept = run('anew', planned.program, computeAnew, options);
+  const program = run('block', kept, lowerInBlock, options);
   const facts = factsOf(program);
   return { program, uniformity: { block: facts.among('block'), row: facts.among('row') } };
 }

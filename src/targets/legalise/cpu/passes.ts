@@ -10,6 +10,7 @@ export const cpuPasses = [
   'affine',
   'slices',
   'regions',
+  'anew',
   'block',
   'counts',
   'cohorts',
@@ -62,6 +63,7 @@ export const optionalCpuPasses = [
   'zip',
   'affine',
   'slices',
+  'anew',
   ...writingPasses,
 ] as const satisfies readonly (CpuPass | WritingPass)[];
 export type OptionalCpuPass = (typeof optionalCpuPasses)[number];
