@@ -88,7 +88,8 @@ export async function checkFiles(
   const sums = checksum ? outputs.filter((output) => output !== '-').map(sumsPath) : [];
   for (const output of [...outputs, ...sums])
     await refuseOverwriting(output, 'the output', { reads: [modulePath] });
-  const writes = [...outputs, ...sums, ...(resume ? await unfinishedFiles(outputs, resume) : [])];
+  const waiting = outputs.map((path) => ({ path }));
+  const writes = [...outputs, ...sums, ...(resume ? await unfinishedFiles(waiting, resume) : [])];
   const inputs = [modulePath, ...inputPaths(await Promise.all(reads.map(expandInput)))];
   if (trace !== undefined) await checkWritable(trace, '--trace', { reads: inputs, writes });
   if (log !== undefined) {

@@ -20,7 +20,7 @@ import { differingVersion, versionsOf } from '../overlap/shards/input-stamps.ts'
 import { merge, piecesBeside, removePieces } from '../overlap/shards/merge.ts';
 import { checkNewer } from '../overlap/shards/newer.ts';
 import { readPiece } from '../overlap/shards/piece.ts';
-import { piecePath } from '../overlap/shards/piece-files.ts';
+import { piecePath, placesOf } from '../overlap/shards/piece-files.ts';
 import { accumulatorPath, combinePieces, isReduction } from '../overlap/shards/reductions.ts';
 import { checkDealable } from '../queue/allowed-urls.ts';
 import { Connection } from '../queue/connection.ts';
@@ -41,7 +41,7 @@ import { OwnWorkers } from '../queue/own-workers.ts';
 import { OwnServer } from '../queue/server.ts';
 import { queueAddress } from '../queue/url.ts';
 import { formatBytes, formatCount, formatDuration } from '../timeline/quantities.ts';
-import type { AssignedFiles, NamedWork } from './assign-files.ts';
+import { type AssignedFiles, type NamedWork, rolesOfFiles } from './assign-files.ts';
 import type { CommandContext } from './command.ts';
 import { exitCodesToRetry } from './exit-codes.ts';
 import { usageError } from './failure.ts';
@@ -143,12 +143,16 @@ export async function runOverQueue(
     { ...options, ...(chunk === undefined ? {} : { chunk }) },
     signal,
   );
-  const of = await countPieces(outputs, cut, options.pieces);
-  const there = await piecesThere(outputs, of, cut);
+  const places = placesOf(
+    journal === undefined ? rolesOfFiles(named.work).outputs : [],
+    outputs.map(({ file }) => file),
+  );
+  const of = await countPieces(places, cut, options.pieces);
+  const there = await piecesThere(places, of, cut);
   const all = Array.from({ length: of }, (_, i) => i + 1);
   const missing = all.filter((n) => !there.has(n));
   const pathsOf = (pieces: readonly number[]) =>
-    outputs.flatMap(({ file }) => pieces.map((n) => piecePath(file, [n, of])));
+    places.flatMap((place) => pieces.map((n) => piecePath(place, [n, of])));
   // A piece knows the version of a URL; of a file it knows none.
   const inputFiles = cut.files.filter((file) => !isUrl(file));
   await checkNewer(pathsOf([...there]), inputFiles);
@@ -165,7 +169,7 @@ export async function runOverQueue(
       moduleSum: sumOfModule(text),
       job: named.name,
     },
-    ...{ input, outputs, settings: settingsAsText(options.set ?? {}) },
+    ...{ input, outputs, places, settings: settingsAsText(options.set ?? {}) },
     ...Object.fromEntries(
       Object.entries({ column, nulls, convert, rows, chunk, depth, journal }).filter(
         ([, value]) => value !== undefined,
@@ -199,7 +203,7 @@ export async function runOverQueue(
   }
   if (dealt.failed.length > 0) throw failure(dealt.failed, of);
   // An input may have been changed on the way.
-  await piecesThere(outputs, of, cut);
+  await piecesThere(places, of, cut);
   await checkNewer(pathsOf(all), inputFiles);
   const { fsync, clobber: overwrite, checksum } = options;
   let bytes = 0;
@@ -207,10 +211,12 @@ export async function runOverQueue(
   if (journal === undefined) {
     // What was changed is known from the files' times.
     const how = { fsync, overwrite, checksum, remove: true, ignoreInputs: true, signal };
-    for (const output of outputs) bytes += (await merge(output, how)).bytes;
+    // What holds several outputs is put together once.
+    const files = new Map(outputs.map((output) => [output.file, output]));
+    for (const output of files.values()) bytes += (await merge(output, how)).bytes;
   } else {
     value = await combinePieces(named.work as Job, journal, cut.context, signal);
-    for (const { file } of outputs) await removePieces(file);
+    for (const place of places) await removePieces(place);
     if (!options.json) context.terminal.output.write(`${valueText(value)}\n`);
   }
   const report = {
@@ -277,17 +283,17 @@ async function describe(
 
 /** Into how many pieces the work is cut: as was said, or as it was before, or by its size alone. */
 async function countPieces(
-  outputs: readonly DealtFile[],
+  places: readonly string[],
   { rows, granularity, bytes }: CutWork,
   said: number | undefined,
 ): Promise<number> {
   const before = new Set<number>();
-  for (const { file } of outputs) for (const of of (await piecesBeside(file)).keys()) before.add(of);
+  for (const place of places) for (const of of (await piecesBeside(place)).keys()) before.add(of);
   const other = [...before].find((of) => of !== (said ?? [...before][0]));
   if (other !== undefined) {
     throw problem(
       'WS5015',
-      `${outputs[0]!.file} has pieces of a cut into ${formatCount(other)}`,
+      `${places[0]!} has pieces of a cut into ${formatCount(other)}`,
       `go on with these: --pieces ${other}; or remove them`,
     );
   }
@@ -298,15 +304,15 @@ async function countPieces(
 
 /** The pieces that are there, of all outputs. Throws WS5015 for those of another work. */
 async function piecesThere(
-  outputs: readonly DealtFile[],
+  places: readonly string[],
   of: number,
   { work, versions }: CutWork,
 ): Promise<ReadonlySet<number>> {
   let there: ReadonlySet<number> | undefined;
-  for (const { file } of outputs) {
-    const found = (await piecesBeside(file)).get(of) ?? new Set<number>();
+  for (const place of places) {
+    const found = (await piecesBeside(place)).get(of) ?? new Set<number>();
     for (const n of found) {
-      const path = piecePath(file, [n, of]);
+      const path = piecePath(place, [n, of]);
       const piece = await readPiece(path);
       const names = Object.keys({ ...piece.work, ...work });
       const differing = names.find((name) => piece.work[name] !== work[name]);

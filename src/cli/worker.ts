@@ -119,7 +119,7 @@ async function serve(
 
 /** Looks at what pieces are of, and gives what computes them. Throws WS5019 for what is not what the run had. */
 async function prepare(deal: Deal, { folder, urls }: Reach, device: readonly Device[]): Promise<Compute> {
-  for (const file of [deal.module, ...deal.outputs.map((output) => output.file)]) {
+  for (const file of [deal.module, ...deal.outputs.map((output) => output.file), ...deal.places]) {
     // Below no folder, whatever files there are of such names.
     if (isUrl(file)) checkAllowed(file, []);
     await checkWithin(file, folder);

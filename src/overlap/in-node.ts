@@ -33,7 +33,7 @@ export const inNode: Surroundings = {
   isRepeatable,
   async check(given) {
     const { jobs, data, destinations, options } = given;
-    await checkOutputs(destinations.values(), inputPaths(data.values()), options, jobs.length);
+    await checkOutputs(destinations, inputPaths(data.values()), options, jobs.length);
     if (options.shard !== undefined) await checkShards(given);
     if (options.overwrite === false) await refusePresent(destinations.values(), options.checksum ?? false);
     if (options.resume) await checkResumable(jobs, data, destinations, options.resume);

@@ -19,7 +19,7 @@ import { type Flushed, Journal, type Kept } from './journal/journal.ts';
 import { unfinishedFiles } from './journal/places.ts';
 import type { Begin, Facts } from './journal/text.ts';
 import type { OutputData, OutputFile, RunOptions } from './options.ts';
-import { isTaken, type OutputShape, pathOf, TakenOutputs } from './output-data.ts';
+import { isTaken, type OutputShape, pathOf, sharedFiles, TakenOutputs } from './output-data.ts';
 import { openObjectPiece } from './shards/object-sink.ts';
 import { openPiece } from './shards/sink.ts';
 import { ArchiveFile } from './sinks/archive.ts';
@@ -39,19 +39,23 @@ import type { HowWritten, Outputs, PieceOf } from './surroundings.ts';
  * @throws WarpstageError WS5012, WS5006
  */
 export async function checkOutputs(
-  outputs: Iterable<OutputData>,
+  outputs: ReadonlyMap<string, OutputData>,
   inputs: Iterable<string>,
   { resume = false, checksum = false }: Pick<RunOptions, 'resume' | 'checksum'>,
   passes = 1,
 ): Promise<void> {
-  const files = [...outputs].flatMap((data) => (isTaken(data) ? [] : [outputFile(data)]));
+  const files = [...outputs].flatMap(([name, data]) =>
+    isTaken(data) ? [] : [{ name, ...outputFile(data) }],
+  );
   // What is an archive may be given for several.
   const others = files.filter(
     ({ file, format }, i) =>
       format.archive === undefined || files.findIndex((one) => one.file === file && one.format.archive) === i,
   );
   const paths = others.map(({ file }) => file);
-  const unfinished = resume === false ? [] : await unfinishedFiles(paths, resume, passes);
+  const shared = sharedFiles(outputs.values());
+  const waiting = files.map(({ name, file }) => ({ path: file, part: shared.has(file) ? name : undefined }));
+  const unfinished = resume === false ? [] : await unfinishedFiles(waiting, resume, passes);
   const object = checksum ? paths.find(isObject) : undefined;
   if (object !== undefined) {
     throw problem(
@@ -255,13 +259,13 @@ export class OpenOutputs implements Outputs {
       const { overwrite, signal } = this.#how;
       const { isLimited = false } = about;
       if (folder !== undefined) return openObjectFolder(file, folder, { shape, signal, isLimited });
-      const kept = this.#journal?.partialOf(file);
+      const kept = this.#journal?.partialOf({ path: file });
       const bytes = bytesOfWhole(encoding, about);
       return openS3Sink(file, { encoding, shape, shapeKnown, bytes, overwrite, signal, isLimited, kept });
     }
     if (file !== '-') {
       const parts = this.#how.checksum ? new PartSums() : undefined;
-      const partial = this.#journal?.partialOf(file);
+      const partial = this.#journal?.partialOf({ path: file });
       const sink =
         folder === undefined
           ? await openFileSink(file, { encoding, shape, shapeKnown, ...this.#how, partial, parts })
@@ -291,14 +295,16 @@ export class OpenOutputs implements Outputs {
       if (isObject(path)) throw needsPlaces(path);
       const parts = this.#how.checksum ? new PartSums() : undefined;
       const archive = format.archive!();
-      opened = { archive, file: await ArchiveFile.open(path, archive, { ...this.#how, parts }) };
+      const how = { ...this.#how, fsync: this.#isLasting, parts };
+      opened = { archive, file: await ArchiveFile.open(path, archive, how) };
       this.#archives.set(path, opened);
       this.#files.push(path);
       if (parts !== undefined) await this.#openSums(path, opened.file, parts);
     }
     const encoding = opened.archive.part({ name: path, parameter, element, rate });
     const bytes = shape.reduce((product, extent) => product * extent, layoutOf(element).bytes);
-    return opened.file.add(encoding, shape, shapeKnown ? bytes : undefined);
+    const kept = this.#journal?.partialOf({ path, part: parameter });
+    return opened.file.add(encoding, shape, shapeKnown ? bytes : undefined, kept);
   }
 }
 

@@ -96,7 +96,7 @@ export async function plan<V, O extends OutputArrays>(
   const jobs = jobsOf(work);
   const destinations = assignOutputs(jobs[0]!.definition, options.output, holdsSeveral);
   const data = await expandInputs(assignInputs(jobs, options.input, hasColumns));
-  await checkOutputs(destinations.values(), inputPaths(data.values()), {});
+  await checkOutputs(destinations, inputPaths(data.values()), {});
   const { device, close } = await openFor(options.device);
   try {
     const sample = (settings: Pick<RunOptions, 'rows' | 'chunk' | 'depth'>) =>

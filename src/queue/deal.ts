@@ -35,6 +35,8 @@ export interface Deal {
   readonly input: DealtInput;
   /** Of a reduction, what the pieces of its accumulators are named after. */
   readonly outputs: readonly DealtFile[];
+  /** Beside what their pieces lie. */
+  readonly places: readonly string[];
   /** Of a reduction, what these names begin with. */
   readonly journal?: string;
   readonly settings: Readonly<Record<string, string>>;
@@ -156,6 +158,7 @@ export function parseDeal(text: string): Deal | undefined {
     Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most;
   const isFile = (value: unknown) =>
     isObject(value) && isText(value.file) && (value.rate === undefined || isCount(value.rate, 2 ** 32));
+  const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
   const isFiles = (value: unknown) => Array.isArray(value) && value.every(isFile);
   const isInput = (value: unknown) =>
     isFile(value) || isFiles(value) || (isObject(value) && Object.values(value).every(isFiles));
@@ -167,6 +170,7 @@ export function parseDeal(text: string): Deal | undefined {
     (deal.journal === undefined || isText(deal.journal)) &&
     isInput(deal.input) &&
     isFiles(deal.outputs) &&
+    areTexts(deal.places) &&
     isTexts(deal.settings) &&
     isTexts(deal.work) &&
     isTexts(deal.versions) &&

@@ -170,7 +170,7 @@ class Worker {
   async #compute(run: Known, piece: number, message: JsMsg): Promise<void> {
     const { signal, name: worker, say } = this.#options;
     const { deal, names } = run;
-    const again = deal.outputs.every(({ file }) => existsSync(piecePath(file, [piece, deal.of])));
+    const again = deal.places.every((place) => existsSync(piecePath(place, [piece, deal.of])));
     const alive = setInterval(() => message.working(), deal.ackWait / 3);
     try {
       await run.compute!(piece, signal);

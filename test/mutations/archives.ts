@@ -37,6 +37,18 @@ export const mutations = [
       why: 'a run that fails leaves files that nobody knows',
     },
     {
+      name: 'a part that waits for another run begins anew',
+      from: 'this.bytes = own.mark().bytes;',
+      to: '',
+      why: 'a resumed archive ends before its last numbers',
+    },
+    {
+      name: 'the checksum of a part forgets what a former run has written',
+      from: 'if (kept.state !== undefined) await encoding.restore?.(kept.state);',
+      to: '',
+      why: 'whoever reads a resumed archive is told that it is damaged',
+    },
+    {
       name: 'checksums are of nothing',
       from: 'sums.update(buffer);',
       to: 'void sums;',
@@ -51,12 +63,34 @@ export const mutations = [
       why: 'large archives cannot be read',
     },
   ]),
-  ...mutationsOf('src/overlap/shards/cut.ts', archives, [
+  ...mutationsOf('src/overlap/shards/sink.ts', archives, [
     {
       name: 'pieces of several outputs have one name',
-      from: 'if (shared !== undefined) {',
-      to: "if (shared === '') {",
+      from: 'piece.together === undefined ? output : placeOfPart(output, piece.parameter)',
+      to: 'output',
       why: 'each machine finds that its piece is there already, and is another one',
+    },
+  ]),
+  ...mutationsOf('src/overlap/shards/merge.ts', archives, [
+    {
+      name: 'parts of a file may be of different works',
+      from: 'read.map(([piece]) => piece!),',
+      to: 'read.map(() => read[0]![0]!),',
+      why: 'an archive holds arrays of two runs over different numbers',
+    },
+  ]),
+  ...mutationsOf('src/overlap/journal/journal.ts', archives, [
+    {
+      name: 'parts stay when their file has its name',
+      from: 'for (const path of [...this.#parts, this.#path])',
+      to: 'for (const path of [this.#path])',
+      why: 'each resumed run leaves as many bytes as its outputs have beside them',
+    },
+    {
+      name: 'several outputs of one file wait in one',
+      from: 'return JSON.stringify([path, part]);',
+      to: 'return path;',
+      why: 'an array has the numbers of another one',
     },
   ]),
   ...mutationsOf('src/overlap/outputs.ts', archives, [

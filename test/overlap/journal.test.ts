@@ -20,7 +20,7 @@ const open = () =>
   });
 /** Rows are written, a byte each. */
 function write(journal: Journal, rows: number): void {
-  journal.partialOf(at('y.bin')).checksum.update(new Uint8Array(rows));
+  journal.partialOf({ path: at('y.bin') }).checksum.update(new Uint8Array(rows));
   journal.written(rows);
 }
 const counted = (text: Uint8Array = readFileSync(at('.y.bin.journal'))) => {
@@ -55,7 +55,7 @@ test('counts what was written when its output has been flushed, and not before',
   await journal.leave();
   const next = await open();
   expect(next.begin).toEqual({ rows: 20, chunks: 2 });
-  expect(next.partialOf(at('y.bin'))).toMatchObject({ path: at('.y.bin.partial'), bytes: 20 });
+  expect(next.partialOf({ path: at('y.bin') })).toMatchObject({ path: at('.y.bin.partial'), bytes: 20 });
   await next.stop();
   await next.remove();
   expect(namesIn(directory)).toEqual(['.y.bin.partial']);

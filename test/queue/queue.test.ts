@@ -61,6 +61,29 @@ describe.runIf(hasServer)('with a server', () => {
     for (const { text, stderr } of [ran, worked]) expect(text + stderr).not.toContain(token);
   });
 
+  test('several outputs in one file come back in it', async () => {
+    const folder = temporaryDirectory();
+    const at = (name: string) => join(folder, name);
+    writeFileSync(at('x.npy'), npy(numbers(1007)));
+    writeFileSync(
+      at('two.ts'),
+      `import { map } from 'warpstage';
+export const two = map({ y: 'f32', z: 'f64', x: 'f32' }, ({ x }) => ({ y: x / 2, z: 3 * x }));\n`,
+    );
+    const job = [at('two.ts'), at('x.npy')];
+    expect((await runHere('run', ...job, at('whole.npz'), '--quiet')).code).toBe(0);
+    // One that another machine has computed.
+    expect((await runHere('run', ...job, at('y.npz'), '--shard', '2/3', '--quiet')).code).toBe(0);
+    const running = runHere('run', ...job, at('y.npz'), '--queue', server.url, '--pieces', '3', '--json');
+    const worker = runHere('worker', server.url, '--within', folder, '--idle', '2s', '--threads', '1');
+    const [ran, worked] = [await running, await worker];
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(worked.code, worked.stderr).toBe(0);
+    expect(JSON.parse(ran.text)).toMatchObject({ report: { pieces: 3, before: 1 } });
+    expect(readFileSync(at('y.npz')).equals(readFileSync(at('whole.npz')))).toBe(true);
+    expect(namesIn(folder)).toEqual(['two.ts', 'whole.npz', 'x.npy', 'y.npz']);
+  });
+
   test('a piece that is older than the last change of an input is not put together with others', async () => {
     const folder = temporaryDirectory();
     const at = (name: string) => join(folder, name);

@@ -21,7 +21,16 @@ export function connect(url: string, signal = new AbortController().signal): Pro
 export function dealOf(output: string, of: number, more: Partial<Deal> = {}) {
   const deal: Deal = {
     ...{ run: 'a run', version: packageVersion(), module: 'job.ts', moduleSum: '', job: 'job' },
-    ...{ input: [], outputs: [{ file: output }], settings: {}, fsync: false, of, tries: 3, ackWait: 30_000 },
+    ...{
+      input: [],
+      outputs: [{ file: output }],
+      places: [output],
+      settings: {},
+      fsync: false,
+      of,
+      tries: 3,
+      ackWait: 30_000,
+    },
     work: {} satisfies CutWork['work'],
     versions: {},
     ...more,

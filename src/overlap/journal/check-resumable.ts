@@ -8,7 +8,7 @@ import { isObject, isUrl } from '../../formats/url.ts';
 import { filesOf } from '../input-data.ts';
 import type { Job } from '../job.ts';
 import type { InputData, OutputData, OutputFile } from '../options.ts';
-import { pathOf, sharedFiles } from '../output-data.ts';
+import { pathOf } from '../output-data.ts';
 import { outputFile } from '../outputs.ts';
 
 /**
@@ -50,8 +50,6 @@ export async function checkResumable(
     else if (data === undefined || !(isObject(path) || (await isFile(data))))
       refuse(`output '${name}' goes to no file`, 'write it to a file, or run it without resume');
   }
-  for (const path of sharedFiles(outputs.values()))
-    refuse(`several outputs go to ${path}`, 'write each to a file of its own, or run it without resume');
   if (issues.length > 0) throw new WarpstageError(issues);
 }
 

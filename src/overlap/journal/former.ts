@@ -25,6 +25,8 @@ import {
 export interface Target {
   /** Where it is to appear, as it was given. */
   readonly path: string;
+  /** Which of several outputs in that file it is: these wait in files of their own. */
+  readonly part?: string | undefined;
   /** How many bytes its file has when so much is through; undefined where only what was written tells. */
   readonly bytesOf: ((mark: Mark) => number) | undefined;
   /** Whether a store has what a state says of it, for an output that is no file: nothing lies here but the state. */

@@ -5,8 +5,9 @@
 // devices computed it and however long the chunks were. The order is what makes it true after a loss of power as
 // well: the outputs are flushed, and then the journal says so. That happens beside the run, about once a second: a
 // run that ends loses what it wrote since. The unfinished outputs lie under names of their own,
-// which the next run finds: `.y.npy.partial` and `.y.npy.journal` for `y.npy`. They are this user's alone, and
-// only such are gone on with: what others could have made, or have led elsewhere by a link, is refused.
+// which the next run finds: `.y.npy.partial` and `.y.npy.journal` for `y.npy`, and `.all.npz.partial-y` for one of several
+// outputs in `all.npz`. They are this user's alone, and only such are gone on with: what others could have made, or have led
+// elsewhere by a link, is refused.
 //
 // Where accumulators go from chunk to chunk, a line counts only with their state behind the same rows (state-files.ts).
 // The run brings it between two chunks, when it is due. So does what an output's next bytes depend on, as the rows of a
@@ -22,7 +23,7 @@ import { nothing, type SinkMark } from '../sinks/sink.ts';
 import { beginning, bytesAt, type Former, formerRun, type Target } from './former.ts';
 import { lockPath } from './lock.ts';
 import { pack, unpack } from './packed.ts';
-import { beside, finalOf, hintOfFolder, statePaths } from './places.ts';
+import { beside, finalOf, hintOfFolder, partialPath, statePaths, type UnfinishedOutput } from './places.ts';
 import { StateFiles, sumOf } from './state-files.ts';
 import { type Facts, headLine, type Mark, markLine, type Noted } from './text.ts';
 
@@ -77,6 +78,8 @@ export class Journal {
   readonly #partials: ReadonlyMap<string, PartialFile>;
   /** Files that wait for the next run; objects wait where they are to be. */
   readonly #left: readonly string[];
+  /** Those among them that are parts of a file, and never get a name of their own. */
+  readonly #parts: readonly string[];
   readonly #release: () => Promise<void>;
   readonly #file: FileHandle;
   readonly #outputs: Flushed[] = [];
@@ -104,7 +107,7 @@ export class Journal {
   private constructor(
     path: string,
     partials: ReadonlyMap<string, PartialFile>,
-    left: readonly string[],
+    { left, parts }: { readonly left: readonly string[]; readonly parts: readonly string[] },
     release: () => Promise<void>,
     file: FileHandle,
     former: Former,
@@ -114,6 +117,7 @@ export class Journal {
     this.#path = path;
     this.#partials = partials;
     this.#left = left;
+    this.#parts = parts;
     this.#release = release;
     this.#file = file;
     this.begin = begin;
@@ -141,7 +145,7 @@ export class Journal {
     const states = new StateFiles(statePaths(base));
     const release = await lockAll([...new Set([base, ...files])]);
     try {
-      const partials = finals.map((final) => beside(final, 'partial'));
+      const partials = finals.map((final, i) => partialPath(final, targets[i]!.part));
       const found = await formerRun(path, partials, facts, targets, states);
       const file = await openText(path, found?.length, facts);
       const former = found ?? beginning(facts, targets);
@@ -149,12 +153,14 @@ export class Journal {
       const places = targets.map((target, i) => {
         const bytes = bytesAt(target, former.mark, i);
         const state = ofOutputs[i];
-        return [target.path, { path: partials[i]!, bytes, checksum: former.checksums[i]!, state }] as const;
+        const place = { path: partials[i]!, bytes, checksum: former.checksums[i]!, state };
+        return [keyOf(target), place] as const;
       });
       const saysSizes = targets.some(({ bytesOf }) => bytesOf === undefined);
       const known = { states, hasState, saysSizes, found: hasState ? held : undefined };
-      const left = files.map((final) => beside(final, 'partial'));
-      return new Journal(path, new Map(places), left, release, file, former, known);
+      const left = partials.filter((_, i) => targets[i]!.hasParts === undefined);
+      const parts = partials.filter((_, i) => targets[i]!.part !== undefined);
+      return new Journal(path, new Map(places), { left, parts }, release, file, former, known);
     } catch (error) {
       await release();
       throw error;
@@ -162,8 +168,8 @@ export class Journal {
   }
 
   /** Where an output is written meanwhile. */
-  partialOf(target: string): PartialFile {
-    return this.#partials.get(target)!;
+  partialOf(output: UnfinishedOutput): PartialFile {
+    return this.#partials.get(keyOf(output))!;
   }
 
   /** An output was opened; what it has is flushed before the journal counts it. */
@@ -233,7 +239,7 @@ export class Journal {
   /** The outputs have their final names: there is nothing left to resume. */
   async remove(): Promise<void> {
     await this.#file.close();
-    await rm(this.#path, { force: true }).catch(() => {});
+    for (const path of [...this.#parts, this.#path]) await rm(path, { force: true }).catch(() => {});
     await this.#removeStates();
     await this.#release();
   }
@@ -319,6 +325,10 @@ export class Journal {
     if (this.#kept === written) this.#kept = undefined;
     this.#noted = markOf(noted);
   }
+}
+
+function keyOf({ path, part }: UnfinishedOutput): string {
+  return JSON.stringify([path, part]);
 }
 
 /** What a line says, without its checksums. */

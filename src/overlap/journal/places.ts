@@ -25,18 +25,32 @@ export function baseOf(name: string): Promise<string> {
   return finalOf(isObject(name) ? basename(name) : name);
 }
 
+/** An output that waits until it is complete. */
+export interface UnfinishedOutput {
+  readonly path: string;
+  /** Which of several outputs in its file it is; undefined where it has the file alone. */
+  readonly part?: string | undefined;
+}
+
+/** Where an output waits, by where it is to appear. Several of one file wait each by itself. */
+export function partialPath(final: string, part: string | undefined): string {
+  return beside(final, part === undefined ? 'partial' : `partial-${part}`);
+}
+
 /**
  * The files that a run to be resumed keeps beside these outputs, and beside `name`, if there is one. Outputs that cannot
  * be written are refused later.
  */
 export async function unfinishedFiles(
-  outputs: readonly string[],
+  outputs: readonly UnfinishedOutput[],
   name: string | true = true,
   passes = 1,
 ): Promise<string[]> {
-  const paths = outputs.filter((path) => path !== '-');
-  const files = paths.filter((path) => !isObject(path));
-  const finals = await Promise.all(files.map(finalOf)).catch(() => []);
+  const paths = outputs.flatMap(({ path }) => (path === '-' ? [] : [path]));
+  const files = outputs.filter(({ path }) => path !== '-' && !isObject(path));
+  const partials = await Promise.all(
+    files.map(async ({ path, part }) => partialPath(await finalOf(path), part)),
+  ).catch(() => []);
   const named = name === true ? paths.slice(0, 1) : [name];
   const bases = await Promise.all(named.map(baseOf)).catch(() => []);
   const ofPasses = Array.from({ length: passes }, (_, position) =>
@@ -45,7 +59,7 @@ export async function unfinishedFiles(
       return [beside(own, 'journal'), ...statePaths(own)];
     }),
   );
-  return [...ofPasses.flat(), ...finals.map((final) => beside(final, 'partial'))];
+  return [...ofPasses.flat(), ...partials];
 }
 
 /** What the journal of a pass lies beside: that of the last, which has the outputs, has the name itself. */

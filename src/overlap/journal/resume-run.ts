@@ -1,7 +1,7 @@
 // Has a run go on where the journal of another ends, which is of the same work: its facts say so.
 
 import { problem } from '../../diagnostics/problem.ts';
-import type { Encoding } from '../../formats/format.ts';
+import type { Encoding, Format, OutputDescription } from '../../formats/format.ts';
 import { isObject, isUrl, shownUrl } from '../../formats/url.ts';
 import { layoutOf } from '../../kernel/layout.ts';
 import type { ElementType } from '../../kernel/types.ts';
@@ -10,6 +10,7 @@ import { filesOf } from '../input-data.ts';
 import { formatOf } from '../inputs.ts';
 import type { AnyDefinition } from '../job.ts';
 import type { OutputFile } from '../options.ts';
+import { sharedFiles } from '../output-data.ts';
 import { encodingOf, outputFile } from '../outputs.ts';
 import { rowsOut } from '../plan.ts';
 import { checksumOf } from '../sinks/folder.ts';
@@ -72,9 +73,12 @@ export async function resumeRun(
       format: formatFact(format.name, output.rate),
     })),
   });
+  const shared = sharedFiles(destinations.values());
   const targets = files.map(({ file, format, name, element, rate, shape, ratio, width }) => {
     const elementsOf = (rows: number) => rowsOut(rows, ratio) * width;
-    const encoding = encodingOf(file, format, { parameter: name, element, rate });
+    const part = shared.has(file) ? name : undefined;
+    const about = { name: file, parameter: name, element, rate };
+    const encoding = part === undefined ? encodingOf(file, format, about) : elementsOfPart(format, about);
     const { folder } = encoding;
     if (folder !== undefined) {
       const folderSum = (at: string, state: Uint8Array) => checksumOf(at, folder, shape, state);
@@ -82,7 +86,7 @@ export async function resumeRun(
     }
     const sizeOf = resumableSize(file, encoding, element, shape);
     const bytesOf = sizeOf && (({ rows, kept }: Mark) => sizeOf(elementsOf(kept ?? rows)));
-    if (!isObject(file)) return { path: file, bytesOf };
+    if (!isObject(file)) return { path: file, part, bytesOf };
     return { path: file, bytesOf: undefined, hasParts: (state: Uint8Array) => hasParts(file, state) };
   });
   const [first] = destinations.values();
@@ -91,6 +95,12 @@ export async function resumeRun(
   const begin = await open.keepJournal!(facts, targets, { base, hasState: accumulators.length > 0 });
   if (begin.rows > 0) for (const { reader, element } of inputs) await reader.skip(begin.rows, element);
   return begin;
+}
+
+/** How a part of a file is written where it waits: without what stands before and behind it. */
+function elementsOfPart({ archive }: Format, about: OutputDescription): Encoding {
+  const { encode, keep } = archive!().part(about);
+  return { ...(encode && { encode }), ...(keep && { keep }) };
 }
 
 /**

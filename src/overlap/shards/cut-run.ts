@@ -1,11 +1,14 @@
 // Has a run be one of several that compute pieces of the same outputs: each begins at its first row.
 
+import { isObject } from '../../formats/url.ts';
 import type { BindRequest, Unopened } from '../bind.ts';
 import { filesOf } from '../input-data.ts';
 import type { AnyDefinition } from '../job.ts';
 import { dataFact, factsOf, formatFact, nameOfFact } from '../journal/facts.ts';
 import type { Facts } from '../journal/text.ts';
+import { pathOf, sharedFiles } from '../output-data.ts';
 import { rowsOut } from '../plan.ts';
+import { needsPlaces } from '../sinks/s3.ts';
 import { checkSharded } from './cut.ts';
 import { stampsOf } from './input-stamps.ts';
 
@@ -55,6 +58,10 @@ export async function cutRun(
   const work = await factsOfCut(definition, request, run);
   // Inputs that change from here to the end fail the run, so that these are the files which it reads.
   const inputs = await stampsOf(run.inputs, request);
+  const shared = sharedFiles(destinations.values());
+  const object = [...shared].find(isObject);
+  if (object !== undefined) throw needsPlaces(object);
+  const fileOf = (name: string) => pathOf(destinations.get(name))!;
   open.cut!(
     new Map(
       outputs.map(({ name, element, rate, width, ratio }, i) => [
@@ -62,6 +69,9 @@ export async function cutRun(
         {
           ...{ shard: shard!, job, work, parameter: name, element, shape: shapes[i]!, inputs },
           ...(rate && { rate }),
+          ...(shared.has(fileOf(name)) && {
+            together: outputs.map((one) => one.name).filter((one) => fileOf(one) === fileOf(name)),
+          }),
           begin: rowsOut(begin, ratio) * width,
           end: rowsOut(end, ratio) * width,
         },

@@ -4,7 +4,6 @@ import { count } from '../../diagnostics/count.ts';
 import { problem } from '../../diagnostics/problem.ts';
 import type { AnyDefinition } from '../job.ts';
 import type { OutputData } from '../options.ts';
-import { sharedFiles } from '../output-data.ts';
 import type { Shard } from './piece-files.ts';
 
 /** As many pieces as their names have digits for. */
@@ -57,11 +56,6 @@ export function checkSharded(definition: AnyDefinition, outputs: readonly (Outpu
       message,
       'run it whole, or have it write which rows it keeps, and keep them in a second job',
     );
-  }
-  const [shared] = sharedFiles(outputs);
-  if (shared !== undefined) {
-    const message = `the work cannot be cut: several of its outputs go to ${shared}`;
-    throw problem('WS5007', message, 'write each output to a file of its own');
   }
   for (const data of outputs) {
     const path = typeof data === 'string' ? data : data !== undefined && 'file' in data ? data.file : '-';

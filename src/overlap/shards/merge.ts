@@ -12,11 +12,18 @@ import { bytesOf } from '../../kernel/layout.ts';
 import { componentOf } from '../../kernel/types.ts';
 import type { TypedArray } from '../job.ts';
 import type { OutputFile } from '../options.ts';
-import { checkOutputs, OpenOutputs } from '../outputs.ts';
+import { checkOutputs, holdsSeveral, OpenOutputs } from '../outputs.ts';
 import type { Sink } from '../sinks/sink.ts';
 import { checkSameInputs } from './input-stamps.ts';
 import { type Piece, readPiece } from './piece.ts';
-import { endingsBeside, type OpenPiece, openPieceFile, placeOfPiece, removePiece } from './piece-files.ts';
+import {
+  endingsBeside,
+  type OpenPiece,
+  openPieceFile,
+  placeOfPart,
+  placeOfPiece,
+  removePiece,
+} from './piece-files.ts';
 
 export interface MergeOptions {
   readonly fsync?: boolean | undefined;
@@ -44,35 +51,55 @@ export interface Merged {
  */
 export async function merge(output: OutputFile, options: MergeOptions): Promise<Merged> {
   const { signal, fsync = false, overwrite = true, checksum = false } = options;
-  const paths = await piecesOf(output.file);
-  await checkOutputs([output], paths, { checksum });
-  const pieces: Piece[] = [];
-  for (const path of paths) pieces.push(await readPiece(path));
-  checkTogether(paths, pieces);
+  const parts = await partsOf(output);
+  const paths = parts.flat();
+  await checkOutputs(new Map([['', output]]), paths, { checksum });
+  const read: Piece[][] = [];
+  for (const ofPart of parts) read.push(await readTogether(ofPart));
+  // Those of a part are of one work; so are then the first ones.
+  checkSameWork(
+    parts.map(([path]) => path!),
+    read.map(([piece]) => piece!),
+  );
+  const pieces = read.flat();
   if (!options.ignoreInputs) {
     await checkSameInputs(pieces.map(({ inputs }, i) => ({ path: paths[i]!, inputs })));
   }
-  const { parameter, element, shape, job, rate } = pieces[0]!;
+  const isShared = parts.length > 1;
   const outputs = new OpenOutputs({ fsync, overwrite, checksum, signal });
   try {
-    const about = { parameter, element, shape, shapeKnown: true, rate: output.rate ?? rate };
-    const sink = await outputs.open(output, about);
-    for (const [i, path] of paths.entries()) await copy(path, pieces[i]!, sink, signal);
-    await outputs.publish(new Map([[sink, shape]]), { job, settings: {}, inputs: [] });
+    const shapes = new Map<Sink, readonly number[]>();
+    const sinks: Sink[] = [];
+    for (const [piece] of read) {
+      const { parameter, element, shape, rate } = piece!;
+      const about = { parameter, element, shape, shapeKnown: true, rate: output.rate ?? rate, isShared };
+      const sink = await outputs.open(output, about);
+      shapes.set(sink, shape);
+      sinks.push(sink);
+    }
+    for (const [part, ofPart] of parts.entries())
+      for (const [i, path] of ofPart.entries()) await copy(path, read[part]![i]!, sinks[part]!, signal);
+    await outputs.publish(shapes, { job: pieces[0]!.job, settings: {}, inputs: [] });
   } catch (error) {
     await outputs.abandon();
     throw error;
   }
   if (options.remove) for (const path of paths) await removePiece(path);
-  return { output: output.file, pieces: paths.length, bytes: bytesFrom(pieces.at(-1)!, 0) };
+  const bytes = read.reduce((sum, ofPart) => sum + bytesFrom(ofPart.at(-1)!, 0), 0);
+  return { output: output.file, pieces: parts[0]!.length, bytes };
+}
+
+async function readTogether(paths: readonly string[]): Promise<Piece[]> {
+  const pieces: Piece[] = [];
+  for (const path of paths) pieces.push(await readPiece(path));
+  checkTogether(paths, pieces);
+  return pieces;
 }
 
 /** The elements of each piece, where these are small. Throws what `merge` does. */
 export async function readPieces(output: string, signal: AbortSignal): Promise<TypedArray[]> {
   const paths = await piecesOf(output);
-  const pieces: Piece[] = [];
-  for (const path of paths) pieces.push(await readPiece(path));
-  checkTogether(paths, pieces);
+  const pieces = await readTogether(paths);
   const arrays: TypedArray[] = [];
   for (const [i, piece] of pieces.entries()) {
     const array = newArray(piece.element, piece.end - piece.begin);
@@ -105,6 +132,36 @@ export async function piecesBeside(output: string): Promise<ReadonlyMap<number, 
     if (n !== undefined) found.set(Number(of), (found.get(Number(of)) ?? new Set()).add(Number(n)));
   }
   return found;
+}
+
+/** The pieces of an output in their order; of a file of several outputs, those of each. */
+async function partsOf(output: OutputFile): Promise<string[][]> {
+  const together = holdsSeveral(output) ? await togetherIn(output.file) : undefined;
+  if (together === undefined) return [await piecesOf(output.file)];
+  const parts: string[][] = [];
+  for (const name of together) parts.push(await piecesOf(placeOfPart(output.file, name)));
+  return parts;
+}
+
+/** The outputs whose pieces lie beside a file that is to hold them all; undefined where none is a part of it. */
+async function togetherIn(file: string): Promise<readonly string[] | undefined> {
+  const endings = await endingsBeside(file);
+  const alone = endings.find((ending) => /^\.[1-9]\d{0,5}-of-[1-9]\d{0,5}$/.test(ending));
+  for (const ending of endings) {
+    const [, name, n, of] = /^\.([^.]+)\.([1-9]\d{0,5})-of-([1-9]\d{0,5})$/.exec(ending) ?? [];
+    if (name === undefined) continue;
+    const path = placeOfPiece(placeOfPart(file, name), [Number(n), Number(of)]);
+    const { together, parameter } = await readPiece(path);
+    // Of a file whose name begins as this one's.
+    if (together === undefined || parameter !== name) continue;
+    if (alone === undefined) return together;
+    throw problem(
+      'WS5015',
+      `${file} has pieces of one output (${file}${alone}) and of several (${path})`,
+      'remove those that are not wanted',
+    );
+  }
+  return undefined;
 }
 
 /** The pieces that lie beside an output, all of them, in their order. */
@@ -140,28 +197,40 @@ async function piecesOf(output: string): Promise<string[]> {
   return all.map((n) => placeOfPiece(output, [n, of]));
 }
 
-/** Refuses pieces that are of different works, or not in their places. */
-function checkTogether(paths: readonly string[], pieces: readonly Piece[]): void {
-  const first = pieces[0]!;
-  const length = first.shape.reduce((product, extent) => product * extent, 1);
-  const about = ({ work, element, shape, shard }: Piece): Readonly<Record<string, string>> => ({
-    ...work,
-    'the type of elements': element,
-    'the shape of the output': `(${shape.join(', ')})`,
-    'the number of pieces': String(shard[1]),
+/** Refuses pieces that are of different works. */
+function checkSameWork(paths: readonly string[], pieces: readonly Piece[], more = nothingMore): void {
+  const about = (piece: Piece): Readonly<Record<string, string>> => ({
+    ...piece.work,
+    'the number of pieces': String(piece.shard[1]),
+    'what is one file': (piece.together ?? [piece.parameter]).join(', '),
+    ...more(piece),
   });
   for (const [i, piece] of pieces.entries()) {
-    const [before, now] = [about(first), about(piece)];
+    const [before, now] = [about(pieces[0]!), about(piece)];
     const differing = Object.keys({ ...before, ...now }).filter((name) => before[name] !== now[name]);
-    if (differing.length > 0) {
-      throw new WarpstageError(
-        differing.map((name) => ({
-          code: 'WS5015' as const,
-          message: `${paths[i]} is of another work than ${paths[0]}: ${name} is ${now[name]}, and there ${before[name]}`,
-          hint: 'remove the one that is not wanted, and run its shard again',
-        })),
-      );
-    }
+    if (differing.length === 0) continue;
+    throw new WarpstageError(
+      differing.map((name) => ({
+        code: 'WS5015' as const,
+        message: `${paths[i]} is of another work than ${paths[0]}: ${name} is ${now[name]}, and there ${before[name]}`,
+        hint: 'remove the one that is not wanted, and run its shard again',
+      })),
+    );
+  }
+}
+
+function nothingMore(_: Piece): Readonly<Record<string, string>> {
+  return {};
+}
+
+/** Refuses pieces that are of different works, or not in their places. */
+function checkTogether(paths: readonly string[], pieces: readonly Piece[]): void {
+  checkSameWork(paths, pieces, ({ element, shape }) => ({
+    'the type of elements': element,
+    'the shape of the output': `(${shape.join(', ')})`,
+  }));
+  const length = pieces[0]!.shape.reduce((product, extent) => product * extent, 1);
+  for (const [i, piece] of pieces.entries()) {
     const begin = pieces[i - 1]?.end ?? 0;
     const isLast = i === pieces.length - 1;
     if (piece.shard[0] === i + 1 && piece.begin === begin && (!isLast || piece.end === length)) continue;

@@ -16,6 +16,18 @@ export function piecePath(output: string, [n, of]: Shard): string {
   return `${output}.${n}-of-${of}`;
 }
 
+/** What the pieces of one of several outputs are named after that are parts of a file. */
+export function placeOfPart(file: string, parameter: string): string {
+  return `${file}.${parameter}`;
+}
+
+/** What the pieces of outputs are named after, by the outputs' names and their files; one file may be that of all. */
+export function placesOf(names: readonly string[], files: readonly string[]): string[] {
+  const given = files.length === 1 && names.length > 1 ? names.map(() => files[0]!) : files;
+  const isShared = (file: string) => given.indexOf(file) < given.lastIndexOf(file);
+  return given.map((file, i) => (isShared(file) ? placeOfPart(file, names[i]!) : file));
+}
+
 /** A piece that is read at places. */
 export interface OpenPiece {
   readonly size: number;

@@ -20,6 +20,8 @@ export interface Piece {
   readonly work: Facts;
   /** The kernel's parameter that the output is of. */
   readonly parameter: string;
+  /** The outputs that are parts of one file, this one among them, in their order; absent where it has the file alone. */
+  readonly together?: readonly string[];
   readonly element: ElementType;
   /** Rows a second, where they have a time. */
   readonly rate?: number;
@@ -118,7 +120,7 @@ function parseInputs(text: string): InputStamps | undefined {
 
 function parse(text: string): Omit<Piece, 'inputs'> | undefined {
   const value = (parseChecked(text) ?? {}) as Partial<Piece>;
-  const { shard, job, work, parameter, element, rate, shape, begin, end, partBytes, sums } = value;
+  const { shard, job, work, parameter, together, element, rate, shape, begin, end, partBytes, sums } = value;
   const isCount = (one: unknown): one is number => Number.isSafeInteger(one) && (one as number) >= 0;
   const isCounts = (list: unknown): list is number[] => Array.isArray(list) && list.every(isCount);
   const isWhole =
@@ -128,6 +130,7 @@ function parse(text: string): Omit<Piece, 'inputs'> | undefined {
     typeof work === 'object' &&
     work !== null &&
     typeof parameter === 'string' &&
+    (together === undefined || isPartOf(together, parameter)) &&
     typeof element === 'string' &&
     isElementType(element) &&
     (rate === undefined || isCount(rate)) &&
@@ -140,4 +143,11 @@ function parse(text: string): Omit<Piece, 'inputs'> | undefined {
     Array.isArray(sums) &&
     sums.length === Math.ceil(((end - begin) * bytesOf(element)) / partBytes);
   return isWhole ? (value as Omit<Piece, 'inputs'>) : undefined;
+}
+
+/** Whether a value is a list of names, each once and of one part of a path, and a name is among them. */
+function isPartOf(value: unknown, name: string): boolean {
+  const isName = (one: unknown) => typeof one === 'string' && /^[^./\\]+$/.test(one);
+  const isList = Array.isArray(value) && value.every(isName) && new Set(value).size === value.length;
+  return isList && value.includes(name);
 }

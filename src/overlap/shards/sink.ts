@@ -7,7 +7,7 @@ import { PartSums, partBytes } from '../../files/part-sums.ts';
 import { type FileSinkOptions, openFileSink } from '../sinks/file.ts';
 import type { Sink } from '../sinks/sink.ts';
 import { inputsText, type Piece, pieceEnding } from './piece.ts';
-import { piecePath } from './piece-files.ts';
+import { piecePath, placeOfPart } from './piece-files.ts';
 
 /** Opens the file of a piece of an output. */
 export function openPiece(
@@ -15,7 +15,8 @@ export function openPiece(
   piece: Omit<Piece, 'partBytes' | 'sums'>,
   how: Pick<FileSinkOptions, 'fsync' | 'signal'>,
 ): Promise<Sink> {
-  const path = piecePath(output, piece.shard);
+  const place = piece.together === undefined ? output : placeOfPart(output, piece.parameter);
+  const path = piecePath(place, piece.shard);
   const parts = new PartSums();
   let ending: Buffer;
   return openFileSink(path, {

@@ -4,16 +4,20 @@
 // first part is, and the others wait in files of their own until it is known where they begin. What stands before the
 // elements of each, and the index behind all, is written when all have ended. The file appears whole or not at all, as
 // one of a single output does.
+//
+// Where a run is to be resumed, all parts wait in files that the next run finds, and are put together at the end. They stay until
+// the file has its name.
 
 import { problem } from '../../diagnostics/problem.ts';
 import type { PartSums } from '../../files/part-sums.ts';
 import type { Archive, Encoding } from '../../formats/format.ts';
 import type { TypedArray } from '../job.ts';
+import type { PartialFile } from '../journal/journal.ts';
 import { type FileSinkOptions, openFileSink } from './file.ts';
-import { encoded, nothing, type Sink } from './sink.ts';
+import { encoded, nothing, type Sink, type SinkMark } from './sink.ts';
 
 /** A file that can be written at places. */
-type PlacedFile = Sink & Required<Pick<Sink, 'writeAt' | 'readAt' | 'skip'>>;
+type PlacedFile = Sink & Required<Pick<Sink, 'writeAt' | 'readAt' | 'skip' | 'mark' | 'sync'>>;
 
 /** Bytes that are copied at once. */
 const portion = 1 << 22;
@@ -52,9 +56,20 @@ export class ArchiveFile {
     return new ArchiveFile(path, archive, options, await openPlaced(path, how));
   }
 
-  /** The sink of the next part. */
-  async add(encoding: Encoding, shape: readonly number[], bytes: number | undefined): Promise<Sink> {
+  /** The sink of the next part. `kept`: where it waits for another run. */
+  async add(
+    encoding: Encoding,
+    shape: readonly number[],
+    bytes: number | undefined,
+    kept?: PartialFile,
+  ): Promise<Sink> {
     const head = encoding.begin?.(shape).length ?? 0;
+    if (kept !== undefined) {
+      const part = new KeptPart(this, encoding, shape, await openPlaced(this.#path, this.#options, kept));
+      this.#parts.push(part);
+      if (kept.state !== undefined) await encoding.restore?.(kept.state);
+      return part;
+    }
     const begin = this.#next;
     const own = begin === undefined ? await openPlaced(this.#path, this.#options) : undefined;
     const isKnown = begin !== undefined && bytes !== undefined;
@@ -142,8 +157,12 @@ async function inPortions(
     await each(at, buffer.subarray(0, Math.min(portion, bytes - at)));
 }
 
-async function openPlaced(path: string, how: Omit<ArchiveOptions, 'parts'>): Promise<PlacedFile> {
-  const file = await openFileSink(path, { encoding: {}, shape: [], shapeKnown: true, ...how });
+async function openPlaced(
+  path: string,
+  how: Omit<ArchiveOptions, 'parts'>,
+  partial?: PartialFile,
+): Promise<PlacedFile> {
+  const file = await openFileSink(path, { encoding: {}, shape: [], shapeKnown: true, ...how, partial });
   if (file.writeAt !== undefined) return file as PlacedFile;
   await file.abandon();
   throw problem(
@@ -207,5 +226,32 @@ class Part implements Sink {
 
   abandon(): Promise<void> {
     return this.#archive.abandon();
+  }
+}
+
+/** One that is in a file of its own, with which another run may go on. */
+class KeptPart extends Part {
+  override readonly own: PlacedFile;
+
+  constructor(archive: ArchiveFile, encoding: Encoding, shape: readonly number[], own: PlacedFile) {
+    super(archive, encoding, shape, own, 0, own);
+    this.own = own;
+    this.bytes = own.mark().bytes;
+  }
+
+  /** In their order: the checksum of all that waits is noted. */
+  override async write(data: TypedArray): Promise<void> {
+    for await (const bytes of encoded(data, this.encoding, this.shape)) {
+      await this.own.write(bytes);
+      this.bytes += bytes.length;
+    }
+  }
+
+  mark(): SinkMark {
+    return { bytes: this.bytes, state: this.encoding.keep?.() ?? (() => nothing) };
+  }
+
+  async sync(): Promise<void> {
+    await this.own.sync();
   }
 }
