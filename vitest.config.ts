@@ -4,7 +4,8 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { delayed, delayedAtLength } from './test/support/delays/files.mjs';
-import { atLength } from './test/support/thorough.ts';
+import { longFiles } from './test/support/long/files.mjs';
+import { atLength, isFirst } from './test/support/thorough.ts';
 
 /** Put fakes of NVIDIA's libraries in the place of the real ones, load the package anew, or stop a GPU. */
 const alone = [
@@ -17,6 +18,12 @@ const alone = [
 /** Take nearly all of a GPU's memory, so that nothing else may use one meanwhile. */
 const last = ['test/cuda/full.test.ts', 'test/cuda/job-failures.test.ts'];
 
+/** Whether a command names what to run: then that runs, whatever it takes. */
+const isNamed = process.argv.slice(2).some((argument) => argument.includes('test/'));
+const leftOut = atLength || isNamed ? [] : longFiles;
+/** What `npm test` left out has all its length where others have their rest. */
+const whole = isFirst ? [] : longFiles;
+
 /** Times in milliseconds, far more than any test takes by itself: a machine may have other things to do. */
 const common = {
   testTimeout: 120_000,
@@ -24,6 +31,9 @@ const common = {
   expect: { poll: { timeout: 60_000 } },
   setupFiles: ['./test/support/random-seed.ts'],
 };
+
+/** They share a process with others. Node loads the built package, as for its users; through Vite, which can load it anew, it is slower. */
+const shared = { ...common, isolate: false, server: { deps: { external: [/\/dist\//] } } };
 
 export default defineConfig({
   test: {
@@ -35,30 +45,44 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...common,
+          ...shared,
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: [...alone, ...last],
-          isolate: false,
-          // Node loads the built package, as for its users; through Vite, which can load it anew, it is slower.
-          server: { deps: { external: [/\/dist\//] } },
+          exclude: [...alone, ...last, ...leftOut, ...whole],
           sequence: { groupOrder: 0 },
         },
       },
       {
         test: {
+          ...shared,
+          name: 'whole',
+          include: [...whole],
+          exclude: [...alone, ...last],
+          env: { WARPSTAGE_LENGTH: 'all' },
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
           ...common,
-          name: 'delayed',
-          include: [...delayed, ...(atLength ? delayedAtLength : [])],
-          isolate: false,
-          execArgv: ['--import', './test/support/delays/register.mjs'],
-          env: { WARPSTAGE_DELAYED: '1', WARPSTAGE_DELAY_SEED: process.env.WARPSTAGE_DELAY_SEED ?? '1' },
-          server: { deps: { external: [/\/dist\//] } },
+          name: 'alone',
+          include: alone,
+          exclude: [...last, ...leftOut],
+          env: isFirst ? {} : { WARPSTAGE_LENGTH: 'all' },
           sequence: { groupOrder: 2 },
         },
       },
-      { test: { ...common, name: 'alone', include: alone, exclude: last, sequence: { groupOrder: 1 } } },
-      { test: { ...common, name: 'last', include: last, maxWorkers: 1, sequence: { groupOrder: 3 } } },
+      {
+        test: {
+          ...shared,
+          name: 'delayed',
+          include: [...delayed, ...(atLength ? delayedAtLength : [])],
+          execArgv: ['--import', './test/support/delays/register.mjs'],
+          env: { WARPSTAGE_DELAYED: '1', WARPSTAGE_DELAY_SEED: process.env.WARPSTAGE_DELAY_SEED ?? '1' },
+          sequence: { groupOrder: 3 },
+        },
+      },
+      { test: { ...common, name: 'last', include: last, maxWorkers: 1, sequence: { groupOrder: 4 } } },
     ],
   },
 });

@@ -1,13 +1,14 @@
-// npm run test:long: the tests of random programs, with eight times as many programs and from another seed, and
-// the tests that look at a part in `npm test`, whole, those of devices among them: `cpu-native` is one at length.
+// npm run test:long: what `npm test` leaves out. Test files that take long; those that look at a part in `npm test`, whole, the
+// devices among them: `cpu-native` is one at length; and the tests of random programs, with eight times as many programs and
+// from another seed.
 //
-// `npm test` runs each of them for seconds. WARPSTAGE_RANDOM_MORE and WARPSTAGE_RANDOM_SEED choose other numbers;
-// WARPSTAGE_LENGTH=rest leaves out what `npm test` has looked at. Further arguments go to vitest. Test files among them
-// are run instead of all. --list prints all.
+// WARPSTAGE_RANDOM_MORE and WARPSTAGE_RANDOM_SEED choose other numbers; WARPSTAGE_LENGTH=rest leaves out what `npm test` has
+// looked at. Further arguments go to vitest. Test files among them are run instead of all. --list prints all.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { delayedAtLength } from '../test/support/delays/files.mjs';
+import { longFiles } from '../test/support/long/files.mjs';
 
 const files = readdirSync('test', { recursive: true })
   .filter((name) => name.endsWith('.test.ts'))
@@ -15,6 +16,7 @@ const files = readdirSync('test', { recursive: true })
   .filter(
     (name) =>
       delayedAtLength.includes(name) ||
+      longFiles.includes(name) ||
       readFileSync(name, 'utf8').match(
         /\b(randomRuns\(|testCompiling\(|atLength|isFirst|someOf\(|partOf\(|everyOf\(|nativeTargets|support\/(devices|everywhere)\.ts)/,
       ),
@@ -32,7 +34,7 @@ const { status } = spawnSync(process.execPath, vitest, {
   stdio: 'inherit',
   env: {
     WARPSTAGE_LENGTH: 'all',
-    WARPSTAGE_RANDOM_MORE: '4',
+    WARPSTAGE_RANDOM_MORE: '2',
     WARPSTAGE_RANDOM_SEED: '20261122',
     ...process.env,
   },

@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { puzzles } from '../../playground/src/puzzles/all.ts';
-import { everyOf, isFirst } from '../support/thorough.ts';
+import { everyOf } from '../support/thorough.ts';
 import { describePage, Pages } from '../timeline/pages.ts';
 import { askToJudge, checkPuzzle, courseFiles } from './course.ts';
 import { type Served, serve } from './serve.ts';
@@ -30,7 +30,7 @@ describePage('in Chromium', () => {
     await checkPuzzle((question) => page.evaluate(askToJudge, question), puzzle);
   });
 
-  test.runIf(isFirst)('a reader tries, takes a hint, and looks at the solution', async () => {
+  test('a reader tries, takes a hint, and looks at the solution', async () => {
     const reader = await pages.another();
     await reader.goto(`${served.url}#puzzle=overlap`);
     await reader.locator('body[data-ready]').waitFor();

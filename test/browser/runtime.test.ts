@@ -5,13 +5,13 @@ import { readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allCases } from '../conformance/cases.ts';
-import { atLength, isFirst, partOf } from '../support/thorough.ts';
+import { atLength, partOf } from '../support/thorough.ts';
 import { describePage, Pages } from '../timeline/pages.ts';
 import { bundleForBrowser } from './bundle.ts';
 import { type Served, serve } from './serve.ts';
 import { expectedOfThreads, runOnThreads } from './threads-in-page.ts';
 
-test.runIf(isFirst)('a bundle for browsers asks for nothing of Node', async () => {
+test('a bundle for browsers asks for nothing of Node', async () => {
   const files = await bundleForBrowser(`
     export * from 'warpstage';
     export * as checker from 'warpstage/check';
@@ -21,13 +21,13 @@ test.runIf(isFirst)('a bundle for browsers asks for nothing of Node', async () =
   ).toBeNull();
 });
 
-test.runIf(isFirst)('the formats are not there', async () => {
+test('the formats are not there', async () => {
   await expect(
     bundleForBrowser("import { registerFormat } from 'warpstage'; registerFormat;"),
   ).rejects.toThrow('No matching export in "dist/browser.js" for import "registerFormat"');
 });
 
-test.runIf(isFirst)('a bundle for Node has what Node loads', async () => {
+test('a bundle for Node has what Node loads', async () => {
   const { metafile } = await build({
     stdin: { contents: "export { job } from 'warpstage';", resolveDir: import.meta.dirname },
     bundle: true,
@@ -43,7 +43,7 @@ test.runIf(isFirst)('a bundle for Node has what Node loads', async () => {
   expect(Object.keys(metafile.inputs)).not.toContain('dist/browser.js');
 });
 
-test.runIf(isFirst)('threads do in Node what they do in a page', async () => {
+test('threads do in Node what they do in a page', async () => {
   expect(await runOnThreads(true)).toEqual(expectedOfThreads);
 });
 
@@ -115,7 +115,7 @@ describePage('in Chromium', () => {
     readFileSync('docs/browsers.md', 'utf8').matchAll(/```ts\n(.*?)```/gs),
     ([, program]) => program!,
   );
-  test.runIf(isFirst).each([
+  test.each([
     [`${launches}\nglobalThis.shown = [result[999]];`, [6]],
     [
       `${jobs}\nglobalThis.shown = [...outputs.y, values.length, values.every((value) => value === 1)];`,
@@ -133,7 +133,7 @@ describePage('in Chromium', () => {
     await own.close();
   });
 
-  test.runIf(isFirst)('has one thread where no worker may be made', async () => {
+  test('has one thread where no worker may be made', async () => {
     const page = await show('isolated/');
     const threads = await page.evaluate(async () => {
       globalThis.Worker = class {

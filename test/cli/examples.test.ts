@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { afterAll, describe, expect, test } from 'vitest';
-import { atLength, isFirst } from '../support/thorough.ts';
+import { atLength } from '../support/thorough.ts';
 import { Folder, npy, numbers, type Outcome, readNpy, root, run } from './support.ts';
 
 const folder = new Folder();
@@ -19,7 +19,7 @@ function expectSuccess({ code, stderr }: Outcome): void {
 }
 
 describe('affine', () => {
-  test.runIf(isFirst)('y = a*x + b, with a report and a trace', async () => {
+  test('y = a*x + b, with a report and a trace', async () => {
     const [y, trace] = [folder.file('y.npy'), folder.file('trace.json')];
     const outcome = await run([
       ...['run', 'examples/affine.ts', xFile, y, '--set', 'a=2', '--set', 'b=1'],
@@ -77,7 +77,7 @@ describe('affine', () => {
     expect(readFileSync(page, 'utf8')).toContain('stages of block (1, 0, 0) in staged on ');
   });
 
-  test.runIf(isFirst)('raw data from standard input to standard output', async () => {
+  test('raw data from standard input to standard output', async () => {
     const bytes = new Uint8Array(x.buffer);
     const outcome = await run(
       ['run', 'examples/affine.ts', '-', '-', '--dtype', 'f32', '--set', 'a=-1'],
@@ -138,7 +138,7 @@ describe('flights', () => {
   });
 });
 
-describe.runIf(isFirst)('vector search', () => {
+describe('vector search', () => {
   const width = 24;
   const embeddings = numbers(5000 * width, 2);
   const queries = numbers(3 * width, 3);
@@ -180,7 +180,7 @@ describe.runIf(isFirst)('vector search', () => {
   });
 });
 
-describe.runIf(isFirst)('mean', () => {
+describe('mean', () => {
   test('of the bytes of a file', async () => {
     const file = join(root, 'LICENSE');
     const made = ['run', 'examples/mean.ts', file, '--raw'];
@@ -197,7 +197,7 @@ describe.runIf(isFirst)('mean', () => {
   });
 });
 
-describe.runIf(isFirst)('zscore', () => {
+describe('zscore', () => {
   const mean = x.reduce((sum, value) => sum + value, 0) / x.length;
   const deviation = Math.sqrt(x.reduce((sum, value) => sum + (value - mean) ** 2, 0) / x.length);
 
@@ -220,7 +220,7 @@ describe.runIf(isFirst)('zscore', () => {
   });
 });
 
-describe.runIf(isFirst)('fir', () => {
+describe('fir', () => {
   test('a filter that reaches over chunks gives the same as one over the whole', async () => {
     const smooth = folder.file('smooth.npy');
     expectSuccess(await run(['run', 'examples/fir.ts', xFile, smooth, '--chunk', '20K']));

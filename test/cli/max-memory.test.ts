@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { everyOf, isFirst } from '../support/thorough.ts';
+import { everyOf } from '../support/thorough.ts';
 import { Folder, npy, numbers, outcomeOf, root, runHere, start } from './support.ts';
 
 const MiB = 2 ** 20;
@@ -68,7 +68,7 @@ describe('the peak stays below the limit', () => {
   );
 });
 
-test.runIf(isFirst)('the peak is that of the run, however large the process is that starts it', async () => {
+test('the peak is that of the run, however large the process is that starts it', async () => {
   const large = Buffer.alloc(400 * MiB, 1);
   const child = start([
     'run',
@@ -87,7 +87,7 @@ test.runIf(isFirst)('the peak is that of the run, however large the process is t
   expect(JSON.parse(stdout.toString()).peakResidentBytes / MiB).toBeLessThan(250);
 });
 
-test.runIf(isFirst)('what cannot be kept is refused, with what would be enough', async () => {
+test('what cannot be kept is refused, with what would be enough', async () => {
   const argv = ['run', at('jobs.ts'), at('x.f32'), at('y.f32'), '--job', 'scaled'];
   const refused = await runHere(...argv, '--max-memory', '50MiB');
   expect(refused.stderr).toMatch(
@@ -102,59 +102,43 @@ test.runIf(isFirst)('what cannot be kept is refused, with what would be enough',
   expect(folder.list()).not.toContain('y.f32');
 });
 
-test.runIf(isFirst)(
-  'the next run has what the first one had, and a chunk that is asked for must fit',
-  async () => {
-    const argv = ['--import', 'tsx', join(import.meta.dirname, 'memory-runs.ts'), at('x.f32')];
-    // The package as it was built, not its source.
-    const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.build.json') };
-    const { stdout } = await promisify(execFile)(process.execPath, argv, { env, cwd: root });
-    const { chunks, tooMuch, rows } = JSON.parse(stdout);
-    for (const chunk of chunks) expect(chunk).toBeGreaterThan(chunks[0] / 4);
-    expect(tooMuch).toMatch(
-      /WS5008: (there is memory for \d chunks of 4,194,304 rows under the limit, and 2 are to be in flight\n {2}hint: choose a smaller --chunk or --depth, leave them to be chosen, or raise --max-memory$|the run takes [\d,]+ MiB beside)/,
-    );
-    expect(rows).toBe(8 * MiB);
-  },
-);
+test('the next run has what the first one had, and a chunk that is asked for must fit', async () => {
+  const argv = ['--import', 'tsx', join(import.meta.dirname, 'memory-runs.ts'), at('x.f32')];
+  // The package as it was built, not its source.
+  const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.build.json') };
+  const { stdout } = await promisify(execFile)(process.execPath, argv, { env, cwd: root });
+  const { chunks, tooMuch, rows } = JSON.parse(stdout);
+  for (const chunk of chunks) expect(chunk).toBeGreaterThan(chunks[0] / 4);
+  expect(tooMuch).toMatch(
+    /WS5008: (there is memory for \d chunks of 4,194,304 rows under the limit, and 2 are to be in flight\n {2}hint: choose a smaller --chunk or --depth, leave them to be chosen, or raise --max-memory$|the run takes [\d,]+ MiB beside)/,
+  );
+  expect(rows).toBe(8 * MiB);
+});
 
-test.runIf(isFirst)(
-  '--log has a line for each chunk, in their order, and is no other file of the command',
-  async () => {
-    const argv = [
-      'run',
-      at('jobs.ts'),
-      at('x.f32'),
-      '/dev/null',
-      '--job',
-      'scaled',
-      '-q',
-      '--chunk',
-      '10MiB',
-    ];
-    expect((await runHere(...argv, '--log', at('chunks.tsv'))).code).toBe(0);
-    const [head, ...lines] = readFileSync(at('chunks.tsv'), 'utf8').trimEnd().split('\n');
-    const names = head!.split('\t');
-    expect(names.slice(0, 5)).toEqual(['pass', 'chunk', 'device', 'first_row', 'rows']);
-    const chunks = lines.map((line) => line.split('\t'));
-    const rows = 10 * (MiB / 4);
-    expect(chunks.map((values) => values.slice(0, 5).join(' '))).toEqual([
-      `1 0 cpu 0 ${rows}`,
-      `1 1 cpu ${rows} ${rows}`,
-      `1 2 cpu ${2 * rows} ${rows}`,
-      `1 3 cpu ${3 * rows} ${8 * MiB - 3 * rows}`,
-    ]);
-    for (const values of chunks) {
-      const times = values.slice(5).map(Number);
-      expect(times).toEqual(times.toSorted((a, b) => a - b));
-    }
-    for (const path of [at('x.f32'), at('jobs.ts')]) {
-      const { code, stderr } = await runHere(...argv, '--log', path);
-      expect(stderr).toContain('that the command reads as well');
-      expect(code).toBe(2);
-    }
-    const { code, stderr } = await runHere(...argv, '--log', at('none/chunks.tsv'));
-    expect(stderr).toMatch(/^WS5006: .*none\/chunks\.tsv cannot be written/);
-    expect(code).toBe(74);
-  },
-);
+test('--log has a line for each chunk, in their order, and is no other file of the command', async () => {
+  const argv = ['run', at('jobs.ts'), at('x.f32'), '/dev/null', '--job', 'scaled', '-q', '--chunk', '10MiB'];
+  expect((await runHere(...argv, '--log', at('chunks.tsv'))).code).toBe(0);
+  const [head, ...lines] = readFileSync(at('chunks.tsv'), 'utf8').trimEnd().split('\n');
+  const names = head!.split('\t');
+  expect(names.slice(0, 5)).toEqual(['pass', 'chunk', 'device', 'first_row', 'rows']);
+  const chunks = lines.map((line) => line.split('\t'));
+  const rows = 10 * (MiB / 4);
+  expect(chunks.map((values) => values.slice(0, 5).join(' '))).toEqual([
+    `1 0 cpu 0 ${rows}`,
+    `1 1 cpu ${rows} ${rows}`,
+    `1 2 cpu ${2 * rows} ${rows}`,
+    `1 3 cpu ${3 * rows} ${8 * MiB - 3 * rows}`,
+  ]);
+  for (const values of chunks) {
+    const times = values.slice(5).map(Number);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+  }
+  for (const path of [at('x.f32'), at('jobs.ts')]) {
+    const { code, stderr } = await runHere(...argv, '--log', path);
+    expect(stderr).toContain('that the command reads as well');
+    expect(code).toBe(2);
+  }
+  const { code, stderr } = await runHere(...argv, '--log', at('none/chunks.tsv'));
+  expect(stderr).toMatch(/^WS5006: .*none\/chunks\.tsv cannot be written/);
+  expect(code).toBe(74);
+});

@@ -18,7 +18,7 @@ import { interpreted, loweredForCpu, regionsOf, threadsOf } from '../support/low
 import { orderingKernels } from '../support/ordering-kernels.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { type HostArray, type ProgramLaunch, runProgram } from '../support/run-program.ts';
-import { isFirst, partOf } from '../support/thorough.ts';
+import { partOf } from '../support/thorough.ts';
 import { eachChange, flattened, withoutKept } from './cpu-omissions.ts';
 
 const copyOf = (data: ProgramLaunch['arguments']): Record<string, ProgramLaunch['arguments'][string]> =>
@@ -36,16 +36,15 @@ test.each(all.map((one, position) => ({ ...one, position })))(
     const found: Finding[] = [];
     const report = (finding: Finding) => void found.push(finding);
     const states = (delivery: Delivery) => interpreted('made ready for states', delivery, report, threadsOf);
-    const others = [
-      ...(['eager', 1] as const).map((delivery) => () => loweredForCpu(delivery, report)),
+    const ways = [
+      ...(['late', 'eager', 1] as const).map((delivery) => () => loweredForCpu(delivery, report)),
       () => loweredForCpu('late', report, ['structure']),
       () => loweredForCpu('late', report, ['affine']),
       () => loweredForCpu('late', report, ['unroll']),
       ...(['late', 1] as const).map((delivery) => () => states(delivery)),
     ];
-    const first = isFirst ? [loweredForCpu('late', report)] : [];
-    const targets = [...first, ...partOf(others, position).map((target) => target())];
-    for (const target of targets) {
+    for (const way of partOf(ways, position)) {
+      const target = way();
       const given = copyOf(data);
       const { fault } = runKernel(target, kernel, { grid, block, arguments: given });
       expect(fault, target.name).toBeNull();

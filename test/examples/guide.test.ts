@@ -27,11 +27,11 @@ const grid = 2;
 /** What `npm test` looks at it does with every target but the eager one. */
 const some = <T>(target: Target, all: readonly T[], isInPart: (one: T) => boolean): readonly T[] =>
   target === eager ? all : someOf(all, isInPart);
-const blocksOf = (target: Target) =>
-  some(target, [1, 32, 96, 256, 1024], (block) => ![32, 1024].includes(block));
+const blocksOf = (target: Target) => some(target, [1, 32, 96, 256, 1024], (block) => [1, 96].includes(block));
 const stagesOf = (target: Target) =>
-  some(target, [1, 2, 3, 4, 5, 6, 7, 8], (count) => count < 4 || count === 8);
-const elementsOf = (target: Target) => some(target, ['u32', 'f32', 'f64', 'u8', 'i16'] as const, () => true);
+  some(target, [1, 2, 3, 4, 5, 6, 7, 8], (count) => [1, 2, 8].includes(count));
+const elementsOf = (target: Target) =>
+  some(target, ['u32', 'f32', 'f64', 'u8', 'i16'] as const, (element) => ['f32', 'u8'].includes(element));
 
 const staging: readonly { kernel: Kernel; staged: boolean }[] = [
   { kernel: withSingleStage as Kernel, staged: false },
@@ -140,7 +140,7 @@ describe.each(partings)('$target.name: $kernel.name', ({ target, kernel }) => {
     expect(globalOut).toEqual(globalIn.map((x) => x * 3 + 1));
   };
 
-  test.each(some(target, [2, 32, 96, 256, 1024], (block) => [2, 96, 1024].includes(block)))(
+  test.each(some(target, [2, 32, 96, 256, 1024], (block) => [2, 96].includes(block)))(
     'blocks of %i threads',
     (block) => {
       for (const batchCount of [0, 1, 3]) run(block, batchCount, 2);

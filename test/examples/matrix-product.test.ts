@@ -12,7 +12,7 @@ import { architectures, loweredFor } from '../support/lowered.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { bitsOf } from '../support/run-program.ts';
-import { isFirst, partOf } from '../support/thorough.ts';
+import { partOf } from '../support/thorough.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
 sayWithoutGpu();
@@ -46,7 +46,7 @@ function launchOf(name: string, depth: number, element: (i: number) => number) {
 test('the sample has eight', () => expect(products).toHaveLength(8));
 
 describe.each(products)('%s', (name, product) => {
-  test.runIf(isFirst)('is the product', () => {
+  test('is the product', () => {
     const launch = launchOf(name, 80, integer);
     const { a, b, c, depth } = launch.arguments;
     expect(runKernel(wasm, product, launch).fault).toBeNull();
@@ -67,9 +67,7 @@ describe.each(products)('%s', (name, product) => {
         loweredFor(architecture, delivery, ({ message }) => found.push(message)),
       ),
     );
-    const others = isFirst
-      ? [wasmStates, ...deliveries.map((delivery) => interpreter(delivery)), ...cudaTargets]
-      : [];
+    const others = [wasmStates, ...deliveries.map((delivery) => interpreter(delivery)), ...cudaTargets];
     const results = [wasm, ...others, ...lowered].map((target) => {
       const launch = launchOf(name, 32, fraction);
       expect(runKernel(target, product, launch).fault, target.name).toBeNull();
@@ -80,7 +78,5 @@ describe.each(products)('%s', (name, product) => {
     expect(found).toEqual([]);
   });
 
-  test.runIf(isFirst)('is clean', () =>
-    expectClean(product, launchOf(name, 32, integer) as never, { schedules: 2 }),
-  );
+  test('is clean', () => expectClean(product, launchOf(name, 32, integer) as never, { schedules: 2 }));
 });

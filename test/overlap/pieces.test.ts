@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, type Job, job, kernel, map, open, type RunOptions, run } from 'warpstage';
-import { atLength, isFirst } from '../support/thorough.ts';
+import { atLength } from '../support/thorough.ts';
 import { affine, groups, neighbours } from './jobs.ts';
 import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
 
@@ -66,7 +66,7 @@ async function bothWays(
   }
 }
 
-describe.runIf(isFirst)('the bytes are those of the loop', () => {
+describe('the bytes are those of the loop', () => {
   test('of bare elements and .npy files, with a short last piece', async () => {
     const directory = temporaryDirectory();
     const [npy, bare] = [join(directory, 'x.npy'), join(directory, 'x.f32')];
@@ -155,7 +155,7 @@ test.runIf(atLength)('positions beyond 32 bits are told', async () => {
   expect(y.findIndex((value, g) => value !== g * group)).toBe(-1);
 });
 
-describe.runIf(isFirst)('chunks go through the loop', () => {
+describe('chunks go through the loop', () => {
   const small = map({ y: 'f32', x: 'f32' }, ({ x }) => x + 1);
   const launched = job({
     kernel: kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
@@ -234,7 +234,7 @@ describe.runIf(isFirst)('chunks go through the loop', () => {
   });
 });
 
-describe.runIf(isFirst)('what goes wrong', () => {
+describe('what goes wrong', () => {
   test('in the kernel is thrown with its place, and leaves nothing', async () => {
     const directory = temporaryDirectory();
     const input = join(directory, 'x.f32');
@@ -335,7 +335,7 @@ describe.runIf(isFirst)('what goes wrong', () => {
   });
 });
 
-test.runIf(isFirst)('progress is reported while it runs, up to all rows', async () => {
+test('progress is reported while it runs, up to all rows', async () => {
   const directory = temporaryDirectory();
   const input = join(directory, 'x.f32');
   writeFileSync(input, new Float32Array(24_000_000));

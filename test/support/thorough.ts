@@ -1,6 +1,6 @@
 // How much of what a test looks at is looked at: by `npm test` a part that takes seconds, by `npm run test:long` all,
 // and by CI, which runs `npm test` before, the rest (WARPSTAGE_LENGTH). Test files that name one of these
-// run in both.
+// run in both; those of long/files.mjs, which take long, only in the second.
 
 const length = process.env.WARPSTAGE_LENGTH ?? 'part';
 if (!['part', 'all', 'rest'].includes(length))
@@ -9,7 +9,7 @@ if (!['part', 'all', 'rest'].includes(length))
 /** Whether more than a part is looked at. */
 export const atLength = length !== 'part';
 
-/** Whether this is the first look: what is the same at any length need not run after `npm test` once more. */
+/** Whether nothing has been looked at yet. */
 export const isFirst = length !== 'rest';
 
 /** What of `all` is looked at, where `npm test` looks at what `isInPart`; at length at all, or at the others. */

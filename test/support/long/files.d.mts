@@ -1,0 +1,1 @@
+export const longFiles: readonly string[];
