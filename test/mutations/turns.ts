@@ -25,6 +25,27 @@ export const mutations = [
         to: '',
         why: 'another block than the first that faults is reported, depending on who takes turns',
       },
+      {
+        name: 'compiled code goes abreast with arenas of their own',
+        from: "unit.forProcessor && (shares !== 'all' || walks !== null)",
+        to: 'false',
+        why: 'what blocks stage lies further away than the first cache',
+        tests: ['test/native/turns.test.ts'],
+      },
+      {
+        name: 'compiled code puts blocks aside for pieces that it asks for itself',
+        from: 'if (unit.forProcessor && !inSlices) return null;',
+        to: '',
+        why: 'blocks are put aside and taken up for nothing',
+        tests: ['test/native/turns.test.ts'],
+      },
+      {
+        name: 'compiled code cuts loops, and takes no turns at them',
+        from: 'unit.forProcessor && !inSlices',
+        to: 'unit.forProcessor',
+        why: 'each block reads its short pieces to the end, and meets between them',
+        tests: ['test/native/turns.test.ts'],
+      },
     ],
   ),
   ...mutationsOf(

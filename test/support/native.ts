@@ -7,6 +7,7 @@ import { Libraries } from '#warpstage/runtime/cpu/native/libraries.js';
 import { createNativeRunner } from '#warpstage/runtime/cpu/native/runner.js';
 import { type NativeOptions, NativeTarget } from '#warpstage/runtime/cpu/native/target.js';
 import { nativeStates } from '#warpstage/targets/executable.js';
+import type { OptionalCpuPass } from '#warpstage/targets/legalise/cpu/passes.js';
 import type { WasmExecutable } from '#warpstage/targets/wasm/compile.js';
 import type { Target } from './run-program.ts';
 import { atLength } from './thorough.ts';
@@ -44,6 +45,14 @@ function target(name: string, options: NativeOptions, width = compiler!.width): 
 /** As a kernel is run by choice, and by state machines. */
 export const nativeTargets: readonly Target[] =
   hasCompiler && atLength ? [target('native', {}), target('native, states', { mode: 'states' })] : [];
+
+/** As a kernel is run by choice, with vectors of this processor's width; null where there is no compiler. `without`: leaves out a pass. */
+export function nativeTarget(without?: OptionalCpuPass): Target | null {
+  if (!hasCompiler) return null;
+  return without === undefined
+    ? target('native', {})
+    : target(`native without ${without}`, { without: [without] });
+}
 
 /** Whether a random kernel is one of the eighth that the system's compiler gets: by its text, so that a run can be repeated. */
 export function isForCompiler(text: string): boolean {

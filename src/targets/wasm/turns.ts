@@ -57,8 +57,7 @@ export interface Turns {
 /** The turns that blocks take at a program's loop; null where none strides, or they would be told apart. */
 export function planTurns(unit: Unit): Turns | null {
   const { program } = unit;
-  // Code for a processor asks for the next pieces itself, and turns only cost it time.
-  if (!unit.does('turns') || unit.forProcessor) return null;
+  if (!unit.does('turns')) return null;
   if (program.sharedArrays.some((array) => constantOf(array.count) === null)) return null;
   const loops = program.body.filter((each) => each.kind === 'loop');
   const striding = loops.find((each) => stridesOverGrid(each, program));
@@ -70,22 +69,25 @@ export function planTurns(unit: Unit): Turns | null {
   if (abreast !== null) {
     const shares = sharesArena(program, loop, own);
     const walks = striding === undefined ? walkedIn(loop, program) : null;
+    // Code for a processor asks for the next piece of a copy itself, and other arenas only cost it the first cache.
+    if (unit.forProcessor && (shares !== 'all' || walks !== null)) return null;
     return { loop, abreast: { ...abreast, shares, walks }, place: 0, kept: [], rounds: 1 };
   }
   if (striding === undefined) return null;
+  const inSlices = hasSlices(loop, program);
+  if (unit.forProcessor && !inSlices) return null;
   const place = unit.reserveScratch(8 * (1 + own.size));
-  return { loop, abreast, place, kept: [...own], rounds: roundsInTurn(loop, program) };
+  return { loop, abreast, place, kept: [...own], rounds: inSlices ? roundsOfSlices : mostRounds };
 }
 
-/** Rounds of a loop in a turn: of one whose threads go through loops by the grid's size themselves, one. */
-function roundsInTurn({ body, update }: Loop, program: Program): number {
-  const hasSlices = anyStatement(
+/** Whether the threads of a loop's rounds go through loops by the grid's size themselves. */
+function hasSlices({ body, update }: Loop, program: Program): boolean {
+  return anyStatement(
     [...body, ...update],
     (each) =>
       each.kind === 'region' &&
       anyStatement(each.body, (one) => one.kind === 'loop' && stepsByGrid(one, program)),
   );
-  return hasSlices ? roundsOfSlices : mostRounds;
 }
 
 /** The variables of the block's own statements: those that regions keep for each thread lie in the arena anyway. */
