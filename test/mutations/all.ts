@@ -2,6 +2,7 @@
 
 import { mutations as analysis } from './analysis.ts';
 import { mutations as archives } from './archives.ts';
+import { mutations as bursts } from './bursts.ts';
 import { mutations as checking } from './checking.ts';
 import { mutations as cohorts } from './cohorts.ts';
 import { mutations as compiler } from './compiler.ts';
@@ -50,6 +51,7 @@ export const mutations: readonly Mutation[] = [
   ...legalise,
   ...fillLoops,
   ...leftCopies,
+  ...bursts,
   ...cohorts,
   ...roles,
   ...meetings,

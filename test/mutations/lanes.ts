@@ -256,21 +256,27 @@ export const mutations = [
     ['test/wasm/divisions.test.ts'],
     [
       {
-        name: 'lanes divide what the first has',
-        from: "code.get(dividends).lane('i32x4.extract_lane', lane).set(dividend);",
-        to: "code.get(dividends).lane('i32x4.extract_lane', 0).set(dividend);",
-        why: 'threads get the quotient of the first of four',
+        name: 'the upper lanes divide what the lower ones have',
+        from: 'if (pair === 1) code.get(',
+        to: 'if (pair < 0) code.get(',
+        why: 'two threads of four get the quotients of two others',
       },
       {
-        name: 'lanes divide by what the first divides by',
-        from: "if (divisors !== null) code.get(divisors).lane('i32x4.extract_lane', lane)",
-        to: "if (divisors !== null) code.get(divisors).lane('i32x4.extract_lane', 0)",
-        why: 'threads divide by what another has, and a divisor of zero is lost',
+        name: 'the least integer by -1 is the greatest',
+        from: "type === 'i32' && mayFail(expression)",
+        to: "type !== 'i32' && mayFail(expression)",
+        why: 'a quotient that wraps is one less, and its remainder is not 0',
+      },
+      {
+        name: 'unsigned lanes are divided as signed doubles',
+        from: "const sign = type === 'u32' ? 'u' : 's';",
+        to: "const sign = 's';",
+        why: 'quotients of u32 above 2^31 are wrong',
       },
       {
         name: 'the first lane is named where another divides by zero',
-        from: 'writeDivision(threadOf(group, vector, lane), expression',
-        to: 'writeDivision(threadOf(group, 0, 0), expression',
+        from: 'writeDivisorCheck(threadOf(group, vector, lane), expression',
+        to: 'writeDivisorCheck(threadOf(group, 0, 0), expression',
         why: 'an error names a thread that did nothing wrong',
       },
     ],
@@ -332,8 +338,8 @@ export const mutations = [
     },
     {
       name: 'lanes outside a masked loop join in',
-      from: 'code.get(mask === null ? constants.integer(-1) : mask[vector]!).set(local);',
-      to: 'code.get(constants.integer(-1)).set(local);',
+      from: 'code.get(mask === null ? constants.integer(-1) : mask[vector]!).set(',
+      to: 'code.get(constants.integer(-1)).set(',
       why: 'threads that skip a loop run it, and keep what it computes',
     },
     {
@@ -344,8 +350,8 @@ export const mutations = [
     },
     {
       name: 'a loop ends with its first lane',
-      from: "code.op('v128.any_true', 'i32.eqz').brIf(exit);",
-      to: "code.op('i32x4.all_true', 'i32.eqz').brIf(exit);",
+      from: "code.op('v128.any_true');\n      };",
+      to: "code.op('i32x4.all_true');\n      };",
       why: 'threads whose loops are longer stop with the shortest',
     },
     {

@@ -1,4 +1,4 @@
-// Integers that lanes divide one by one: every edge of a quotient and of a remainder, by what lanes share and by what they
+// Integers that lanes divide as doubles: every edge of a quotient and of a remainder, by what lanes share and by what they
 // do not; a divisor of zero is the fault of the thread that has it.
 
 import { expect, test } from 'vitest';

@@ -121,6 +121,7 @@ export const plainOpcodes = {
   'f64.reinterpret_i64': 0xbf,
   'i32.trunc_sat_f64_s': bulk + 0x02,
   'i64.trunc_sat_f64_s': bulk + 0x06,
+  'i8x16.swizzle': simd + 0x0e,
   'i32x4.splat': simd + 0x11,
   'f32x4.splat': simd + 0x13,
   'f64x2.splat': simd + 0x14,
@@ -202,6 +203,8 @@ export const plainOpcodes = {
   'f32x4.convert_i32x4_s': simd + 0xfa,
   'f32x4.convert_i32x4_u': simd + 0xfb,
   'i32x4.trunc_sat_f32x4_s': simd + 0xf8,
+  'i32x4.trunc_sat_f64x2_s_zero': simd + 0xfc,
+  'i32x4.trunc_sat_f64x2_u_zero': simd + 0xfd,
 } as const;
 
 /** Instructions of relaxed SIMD, without immediates. */

@@ -26,6 +26,12 @@ export class VectorConstants {
     return this.#local(`i32 ${value}`, () => void this.#code.i32x4([value, value, value, value]));
   }
 
+  /** Which bytes of a vector are its upper half, twice: for a swizzle. */
+  upperHalf(): Local {
+    const [low, high] = [0x0b0a0908, 0x0f0e0d0c];
+    return this.#local('upper half', () => void this.#code.i32x4([low, high, low, high]));
+  }
+
   /** 0, 1, 2, 3 and so on through the vectors of a group. */
   counting(vector: number): Local {
     const at = (lane: number) => 4 * vector + lane;

@@ -1,14 +1,17 @@
 // Quotients and remainders of integers in lanes.
 //
-// WebAssembly divides scalars alone, so lanes do so one by one, each with its own check. Code for a processor has an
-// instruction for them all: who divides by zero is found before, by one test where lanes share their divisor (for all the
+// WebAssembly divides scalars alone, so lanes do so as doubles: a quotient of 32 bits that is no integer lies further from the next
+// integer than the last bit of a double, so that cutting off its fraction is exact. Code for a processor has an
+// instruction for them all. Who divides by zero is found before, by one test where lanes share their divisor (for all the
 // vectors of a statement), else by one of each vector. Under a mask only divisions are written that cannot fail.
 
 import type { Expression } from '../../../compiler/ir.ts';
 import { mayFail } from '../../analysis/failing.ts';
+import type { Local } from '../encoder/code.ts';
 import type { ProcessorInstruction } from '../encoder/opcodes.ts';
-import { pushExpression, writeDivision, writeDivisorCheck } from '../expressions.ts';
+import { pushExpression, writeDivisorCheck } from '../expressions.ts';
 import type { GroupContext } from './group.ts';
+import { writeJoinedLanes } from './pairs.ts';
 import { threadOf } from './separate.ts';
 
 type Division = Expression & { readonly kind: 'binary' };
@@ -27,16 +30,27 @@ export function pushDivisions(
   vector: number,
   { push, pushShared }: DivisionParts,
 ): void {
-  const { code, first, lanes, unit } = group;
-  const { left, right } = expression;
-  if (!unit.forProcessor) {
-    unit.tell('divisions', 'integers that lanes divide one by one');
-    pushOneByOne(group, expression, vector, push);
+  const { code, unit } = group;
+  push(expression.left);
+  pushDivisors(group, expression, vector, { push, pushShared });
+  if (unit.forProcessor) {
+    code.processor(instructionOf(expression));
     return;
   }
-  push(left);
-  const fails = mayFail(expression);
-  if (!fails) {
+  unit.tell('divisions', 'integers that lanes divide as doubles');
+  writeByDoubles(group, expression);
+}
+
+/** Pushes what is divided by, none of which is zero. */
+function pushDivisors(
+  group: GroupContext,
+  expression: Division,
+  vector: number,
+  { push, pushShared }: DivisionParts,
+): void {
+  const { code, first, lanes } = group;
+  const { right } = expression;
+  if (!mayFail(expression)) {
     push(right);
   } else if (lanes.isUniform(right)) {
     pushShared(right, () =>
@@ -61,45 +75,45 @@ export function pushDivisions(
       code.get(divisors);
     });
   }
-  code.processor(instructionOf(expression));
 }
 
 function instructionOf({ operator, type }: Division): ProcessorInstruction {
   return `i32x4.${operator === 'divide' ? 'div' : 'rem'}_${type === 'u32' ? 'u' : 's'}`;
 }
 
-/** What divides scalars, for each lane. */
-function pushOneByOne(
-  group: GroupContext,
-  expression: Expression & { readonly kind: 'binary' },
-  vector: number,
-  push: (operand: Expression) => void,
-): void {
-  const { code, first, lanes } = group;
-  const { left, right } = expression;
+/** Pops divisors and dividends, and pushes what doubles give. */
+function writeByDoubles(group: GroupContext, expression: Division): void {
+  const { code, constants } = group;
+  const { operator, type, right, range } = expression;
+  const sign = type === 'u32' ? 'u' : 's';
+  const shared = constants.of({ kind: 'convert', type: 'f64', operand: right, range });
   code.withTemporaries((take) => {
-    const [dividends, result] = [take('v128'), take('v128')];
-    const [dividend, divisor] = [take('i32'), take('i32')];
-    push(left);
-    code.set(dividends);
-    const shares = lanes.isUniform(right);
-    const divisors = shares ? null : take('v128');
-    if (divisors === null) {
-      pushExpression(first, right);
-      code.set(divisor);
-    } else {
-      push(right);
-      code.set(divisors);
+    const [dividends, divisors] = [take('v128'), take('v128')];
+    code.set(divisors).set(dividends);
+    const pushDoubles = (lanes: Local, pair: number) => {
+      code.get(lanes);
+      // A swizzle, since an engine may do the same one once for a quotient and for its remainder; shuffles it does again.
+      if (pair === 1) code.get(constants.upperHalf()).op('i8x16.swizzle');
+      code.op(`f64x2.convert_low_i32x4_${sign}`);
+    };
+    for (const pair of [0, 1]) {
+      pushDoubles(dividends, pair);
+      if (shared === null) pushDoubles(divisors, pair);
+      else code.get(shared);
+      code.op('f64x2.div', `i32x4.trunc_sat_f64x2_${sign}_zero`);
     }
-    for (let lane = 0; lane < 4; lane += 1) {
-      code.get(dividends).lane('i32x4.extract_lane', lane).set(dividend);
-      if (divisors !== null) code.get(divisors).lane('i32x4.extract_lane', lane).set(divisor);
-      if (lane > 0) code.get(result);
-      writeDivision(threadOf(group, vector, lane), expression, dividend, divisor);
-      if (lane === 0) code.op('i32x4.splat');
-      else code.lane('i32x4.replace_lane', lane);
-      code.set(result);
+    writeJoinedLanes(code);
+    if (type === 'i32' && mayFail(expression)) {
+      // The least integer by -1 is not the greatest, as which the doubles' 2^31 comes out, but the one behind it: it wraps.
+      code
+        .get(dividends)
+        .get(constants.integer(-(2 ** 31)))
+        .op('i32x4.eq');
+      code.get(divisors).get(constants.integer(-1)).op('i32x4.eq', 'v128.and', 'i32x4.sub');
     }
-    code.get(result);
+    if (operator === 'remainder') {
+      const quotients = take('v128');
+      code.set(quotients).get(dividends).get(quotients).get(divisors).op('i32x4.mul', 'i32x4.sub');
+    }
   });
 }

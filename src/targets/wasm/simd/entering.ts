@@ -14,7 +14,7 @@ import type { ThreadContext } from '../thread-context.ts';
 import type { Address, Check, Checkpoints } from './checkpoints.ts';
 import { pushIndex, writeAddresses, writeCheck } from './checks.ts';
 import type { GroupContext } from './group.ts';
-import type { Mask } from './masked.ts';
+import type { Mask } from './masks.ts';
 
 type List = readonly Statement[];
 

@@ -18,7 +18,7 @@ import { writeSplat } from './constants.ts';
 import { pairsOf, pushOtherWidth, writeLaneConversion } from './conversions.ts';
 import { pushDivisions } from './divisions.ts';
 import { fillsLane, vectorBytes, writeLaneLoad, writeLaneStore } from './elements.ts';
-import { type GroupContext, placeOf, type Shared, sharedLocal } from './group.ts';
+import { type GroupContext, placeOf, type Shared, sharedLocal, vectorsIn } from './group.ts';
 import { writeStridedStores } from './interleaved.ts';
 
 import { vectorsOf, writeJoinedMasks, writeMaskOfPair } from './pairs.ts';
@@ -91,7 +91,7 @@ export function pushLanes(group: GroupContext, shared: Shared, expression: Expre
         });
         return;
       }
-      if (pushFused(group, expression, push)) return;
+      if (pushFused(group, expression, push) || pushTwice(group, expression, push)) return;
       push(expression.left);
       if (expression.operator === 'shiftLeft' || expression.operator === 'shiftRight') {
         pushExpression(group.first, expression.right);
@@ -180,6 +180,21 @@ function pushFused(
   for (const operand of fused.operands) push(operand);
   if (fused.negates) code.op('f32x4.neg');
   code.relaxed(fused.instruction);
+  return true;
+}
+
+/** Pushes twice a float as a sum, which is the same and takes an engine less time. */
+function pushTwice(
+  { code }: GroupContext,
+  { operator, type, left, right }: Expression & { readonly kind: 'binary' },
+  push: (operand: Expression) => void,
+): boolean {
+  if (operator !== 'multiply' || (type !== 'f32' && type !== 'f64')) return false;
+  const [factor, other] = left.kind === 'constant' ? [left, right] : [right, left];
+  if (constantOf(factor) !== 2) return false;
+  push(other);
+  code.withTemporary('v128', (value) => void code.tee(value).get(value));
+  code.op(type === 'f32' ? 'f32x4.add' : 'f64x2.add');
   return true;
 }
 
@@ -313,7 +328,7 @@ export function eachVectorSharing(
   group.code.withTemporaries((take) => {
     const locals = new Map<string, Local>();
     const shared: Shared = { locals, take, spans: spansOf(group, { locals, take }, reads) };
-    for (let vector = 0; vector < group.vectors * vectorsOf(type); vector += 1) {
+    for (const vector of vectorsIn(group, vectorsOf(type))) {
       group.unit.mark(group.code);
       write(vector, shared);
     }

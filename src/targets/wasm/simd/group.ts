@@ -37,6 +37,8 @@ export interface GroupContext {
   locate(access: Access): ElementLocation | null;
   /** The dimensions that an access of lanes one by one checks itself. */
   openDimensions(access: Access): readonly number[];
+  /** The vector that alone is written, where not all of them are. */
+  readonly only?: number;
   /** What several rows load alike in a statement that is written for all of them. */
   readonly alike?: AlikeLoads;
   /** The local of a variable in one of the group's vectors. */
@@ -49,6 +51,12 @@ export interface Shared {
   readonly take: (type: WasmType) => Local;
   /** What is read of elements that lie evenly apart, where it is known beforehand. */
   readonly spans?: readonly Span[];
+}
+
+/** The vectors that are written, of values that take so many each. */
+export function vectorsIn({ vectors, only }: GroupContext, each: 1 | 2 = 1): readonly number[] {
+  const count = only === undefined ? vectors : 1;
+  return Array.from({ length: count * each }, (_, position) => (only ?? 0) * each + position);
 }
 
 /** Where the first lane's element is; the vectors of a group follow each other from there. */

@@ -12,25 +12,25 @@ import { bytesOf, partOf } from '../../../kernel/layout.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { has, type Liveness, type VariableSet } from '../../analysis/liveness.ts';
 import { anyStatement } from '../../analysis/walk.ts';
-import type { Code, Label, Local } from '../encoder/code.ts';
+import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { laneInstruction } from '../instructions.ts';
 import { writeStatement } from '../statements.ts';
+import { goesByVector, writeCount, writeInBursts } from './bursts.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { writeAddresses } from './checks.ts';
 import { writeLaneStore } from './elements.ts';
 import { eachVectorSharing, pushLanes, writeVectorStore } from './expressions.ts';
-import { type GroupContext, placeOf, type Shared } from './group.ts';
+import { goesInBursts } from './flight.ts';
+import { type GroupContext, placeOf, type Shared, vectorsIn } from './group.ts';
 import { writeStridedStores } from './interleaved.ts';
+import { type Mask, pushCombined, pushMask } from './masks.ts';
 import { writeMaskOfPair } from './pairs.ts';
 import { writeSelect } from './relaxed.ts';
-import { roundsOf } from './rounds.ts';
+import { roundsOf, writeTurnsOf } from './rounds.ts';
 
 type Structure<K> = Extract<Statement, { kind: K }>;
 type List = readonly Statement[];
-
-/** The locals that hold the mask of each vector. */
-export type Mask = readonly Local[];
 
 /** A mask that lanes inside it may be taken out of. */
 interface Leavable {
@@ -44,7 +44,8 @@ interface Leavable {
 }
 
 export class MaskedWriter {
-  readonly #group: GroupContext;
+  /** While a burst is written (bursts.ts), of one vector alone. */
+  #group: GroupContext;
   readonly #checkpoints: Checkpoints;
   /** What is read after the region's statements. */
   readonly #liveness: Liveness;
@@ -142,7 +143,8 @@ export class MaskedWriter {
     );
     // The list's own mask is the innermost; it comes last, since the others need it.
     for (const { mask: outer } of this.#leavable.slice(target)) {
-      for (const [vector, local] of outer.entries()) {
+      for (const vector of vectorsIn(this.#group)) {
+        const local = outer[vector]!;
         code.get(local).get(mask[vector]!).op('v128.andnot').set(local);
       }
     }
@@ -150,12 +152,13 @@ export class MaskedWriter {
 
   /** A copy of a mask, or all lanes. */
   #copyOf(mask: Mask | null, take: (type: 'v128') => Local): Mask {
-    const { code, constants, vectors } = this.#group;
-    return Array.from({ length: vectors }, (_, vector) => {
-      const local = take('v128');
-      code.get(mask === null ? constants.integer(-1) : mask[vector]!).set(local);
-      return local;
-    });
+    const { code, constants } = this.#group;
+    const copy: Local[] = [];
+    for (const vector of vectorsIn(this.#group)) {
+      copy[vector] = take('v128');
+      code.get(mask === null ? constants.integer(-1) : mask[vector]!).set(copy[vector]!);
+    }
+    return copy;
   }
 
   #block({ label, body }: Structure<'block'>, mask: Mask | null): void {
@@ -169,8 +172,8 @@ export class MaskedWriter {
   /** All lanes go round as long as any of them does. */
   #loop(loop: Structure<'loop'>, mask: Mask | null): void {
     const { label, testFirst, body, update } = loop;
-    const { code, unit } = this.#group;
-    const rounds = unit.does('rounds') ? roundsOf(unit.program, loop) : null;
+    const { code, unit, lanes, vectors } = this.#group;
+    const rounds = unit.does('rounds') ? roundsOf(lanes, loop) : null;
     const { test } = rounds ?? loop;
     if (rounds !== null) unit.tell('rounds', 'turns of a loop, for all lanes that are in it');
     const together = this.#leaveTogether(body);
@@ -192,35 +195,60 @@ export class MaskedWriter {
         });
       };
       const left = rounds === null ? null : code.local('i32', 'left');
-      if (left !== null) code.i32(rounds!.most).set(left);
-      const writeTest = (exit: Label) => {
-        if (left !== null) {
-          code.get(left).op('i32.eqz').brIf(exit);
-          code.get(left).i32(1).op('i32.sub').set(left);
-        }
-        if (test !== null) {
-          eachVectorSharing(this.#group, [test], (vector, shared) => {
-            pushLanes(this.#group, shared, test, vector);
-            code.get(live[vector]!).op('v128.and').set(live[vector]!);
-          });
-        }
-        pushCombined(code, live, 'v128.or');
-        code.op('v128.any_true', 'i32.eqz').brIf(exit);
-      };
-      code.block((exit) => {
-        code.loop((top) => {
-          if (testFirst) writeTest(exit);
-          writeAddresses(this.#group.first, this.#checkpoints, body);
-          this.#inside({ mask: live, left: label, ended: null, together }, () => {
-            writeBody();
-            this.write(update, live);
-          });
-          if (!testFirst) writeTest(exit);
-          code.br(top);
+      if (left !== null) writeTurnsOf(this.#group, rounds!, left);
+      const writeTurn = (writeTest: () => void) => {
+        if (testFirst) writeTest();
+        writeAddresses(this.#group.first, this.#checkpoints, body);
+        this.#inside({ mask: live, left: label, ended: null, together }, () => {
+          writeBody();
+          this.write(update, live);
         });
-      });
+        if (!testFirst) writeTest();
+      };
+      const takeOut = () => {
+        if (test === null) return;
+        eachVectorSharing(this.#group, [test], (vector, shared) => {
+          pushLanes(this.#group, shared, test, vector);
+          code.get(live[vector]!).op('v128.and').set(live[vector]!);
+        });
+      };
+      const pushAny = () => {
+        pushCombined(code, live, 'v128.or');
+        code.op('v128.any_true');
+      };
+      const writeTurnOrLeave = (exit: Label) =>
+        writeTurn(() => {
+          takeOut();
+          pushAny();
+          code.op('i32.eqz').brIf(exit);
+        });
+      if (goesInBursts(lanes, loop, vectors)) {
+        unit.tell('bursts', 'turns of a loop between two tests whether any lane is left');
+        const byVector = goesByVector(lanes, loop, test);
+        const write = () => writeTurn(takeOut);
+        const writeTurnOfBurst = byVector ? () => this.#oneByOne(write) : write;
+        writeInBursts(code, { left, writeTurn: writeTurnOrLeave, writeTurnOfBurst, pushAny });
+      } else {
+        code.block((exit) => {
+          code.loop((top) => {
+            if (left !== null) writeCount(code, left, 1, exit);
+            writeTurnOrLeave(exit);
+            code.br(top);
+          });
+        });
+      }
       this.#entered = around;
     });
+  }
+
+  /** Writes one vector after the other. */
+  #oneByOne(write: () => void): void {
+    const whole = this.#group;
+    for (let only = 0; only < whole.vectors; only += 1) {
+      this.#group = { ...whole, only };
+      write();
+    }
+    this.#group = whole;
   }
 
   /** Whether lanes that come to a jump out of a list come there together: by tests that are the same for all. */
@@ -350,27 +378,6 @@ export class MaskedWriter {
     };
     eachVectorSharing(this.#group, [value], write, value.type);
   }
-}
-
-/** Computes a test for each vector into locals. */
-export function pushMask(group: GroupContext, test: Expression, take: (vector: number) => Local): Mask {
-  const { code } = group;
-  const locals: Local[] = [];
-  eachVectorSharing(group, [test], (vector, shared) => {
-    pushLanes(group, shared, test, vector);
-    const local = take(vector);
-    code.set(local);
-    locals.push(local);
-  });
-  return locals;
-}
-
-/** Pushes what the masks of all vectors have in common, or have together. */
-export function pushCombined(code: Code, mask: Mask, instruction: 'v128.and' | 'v128.or'): void {
-  mask.forEach((local, vector) => {
-    code.get(local);
-    if (vector > 0) code.op(instruction);
-  });
 }
 
 /** For `variable += right` and the like, where adding zero is doing nothing. */

@@ -4,11 +4,10 @@
 // statements: the checks for a whole row in front of it, and the way back to scalar code where
 // they fail. Threads that do not fill a group are left to that code too.
 
-import type { Region as RegionOfBlock, Statement } from '../../../compiler/ir.ts';
+import type { Region as RegionOfBlock } from '../../../compiler/ir.ts';
 import { bytesOf } from '../../../kernel/layout.ts';
 
-import { analyseLiveness, bit, has } from '../../analysis/liveness.ts';
-import { assignedIn, forEachExpression, forEachStatement, readIn } from '../../analysis/walk.ts';
+import { analyseLiveness, bit } from '../../analysis/liveness.ts';
 import type { Code, Label, Local } from '../encoder/code.ts';
 import type { Hoisting } from '../hoisting.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
@@ -17,10 +16,10 @@ import type { Variables } from '../variables.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { VectorConstants } from './constants.ts';
 import { Entrance } from './entering.ts';
+import { mostVectors } from './flight.ts';
 import type { Access } from './group.ts';
 import { canJam, type RowOfGroups, writeJam } from './jam.ts';
 import type { Lanes } from './lanes.ts';
-import { vectorsOf } from './pairs.ts';
 import { LaneWriter } from './statements.ts';
 import { vectorsForStreams } from './streams.ts';
 
@@ -54,47 +53,6 @@ function planOf(lanes: Lanes, region: Region): LanePlan | null {
   if (vectors === undefined) return null;
   const checkpoints = new Checkpoints(lanes, region.body);
   return checkpoints.complete ? { vectors, checkpoints, lanes } : null;
-}
-
-/** Vector registers that an engine has to give, after what broadcast values take; with AVX-512 there are twice as many. */
-const registers = { 1: 14, 2: 14, 4: 28 } as const;
-
-/**
- * Chains of operations overlap better the more vectors there are, as long as their values stay in
- * registers. An engine may carry out all the loads of a loop's body before anything else, so each of them
- * counts like a variable.
- */
-function mostVectors(lanes: Lanes, { body, loads }: Region): number {
-  const inFlight = lanes.unit.does('flight');
-  const vectorsOfAll = (ids: Iterable<number>) => {
-    let count = 0;
-    for (const id of ids) if (lanes.varies(id)) count += vectorsOf(lanes.program.variables[id]!.type);
-    return count;
-  };
-  let values = inFlight ? 0 : vectorsOfAll(new Set([...assignedIn(body), ...loads]));
-  let accesses = 0;
-  let loops = false;
-  forEachStatement(body, (statement) => {
-    if (statement.kind !== 'loop') return;
-    loops = true;
-    if (inFlight) values = Math.max(values, vectorsOfAll(carriedBy(statement)));
-    let inside = 0;
-    forEachExpression(statement.body, (each) => {
-      if (each.kind === 'load' && ['contiguous', 'strided'].includes(lanes.shapeOf(each)))
-        inside += vectorsOf(each.type);
-    });
-    accesses = Math.max(accesses, inside);
-  });
-  // One by one, four of a kind are enough to overlap.
-  if (lanes.hasSeparate(body)) return 2;
-  if (loops && inFlight) lanes.unit.tell('flight', `${values} values from turn to turn of a loop`);
-  return loops ? registers[lanes.unit.registers] / Math.max(values + accesses, 1) : 4;
-}
-
-/** What goes from one turn of a loop to the next, or into all of them. */
-function carriedBy(loop: Statement): number[] {
-  const { atStart } = analyseLiveness([loop], 0n);
-  return [...readIn([loop])].filter((id) => has(atStart, id));
 }
 
 export interface LaneRegionParts {

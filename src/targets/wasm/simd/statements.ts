@@ -26,7 +26,8 @@ import {
 } from './expressions.ts';
 import type { GroupContext } from './group.ts';
 import { writeStridedStores } from './interleaved.ts';
-import { MaskedWriter, pushCombined, pushMask } from './masked.ts';
+import { MaskedWriter } from './masked.ts';
+import { pushCombined, pushMask } from './masks.ts';
 import { Cuts, vectorsOfVariable } from './near.ts';
 import { writeOneByOne } from './one-by-one.ts';
 import { vectorsOf } from './pairs.ts';
