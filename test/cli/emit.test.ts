@@ -164,7 +164,7 @@ describe('what a GPU gets', () => {
 
   test('--explain says how the kernel runs, and why', async () => {
     expect(await shown('--explain')).toMatch(
-      /WebAssembly: regions: .*\n {2}turns: .*\nCUDA, sm_90:\n {2}pipeline pipeline: bulk, since each of its copies is fit for the copy engine\n/,
+      /WebAssembly: regions: .*\n {2}borrow: .*\n {2}turns: .*\nCUDA, sm_90:\n {2}pipeline pipeline: bulk, since each of its copies is fit for the copy engine\n/,
     );
     expect(await shown('--explain', '--architecture', '80')).toContain(
       'groups, since sm_80 has no engine for bulk copies',

@@ -172,6 +172,80 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/legalise/cpu/borrowing.ts',
+    ['test/wasm/borrow.test.ts'],
+    [
+      {
+        name: 'arrays that threads write to are not copied into either',
+        from: "(each.kind === 'store' || (each.kind === 'call' && each.intrinsic === 'atomic'))",
+        to: "each.kind === 'call' && each.intrinsic === 'atomic'",
+        why: 'threads write to what a kernel only reads',
+      },
+      {
+        name: 'what lies behind a stage is taken for a part of it',
+        from: 'if (!(least >= 0 && most < length)) return null;',
+        to: '',
+        why: 'threads read what lies behind the source of a copy',
+      },
+      {
+        name: 'a region reads several stages at once',
+        from: 'slots.size === 0 || (slots.size === 1 && !slots.has(null))',
+        to: '!slots.has(null)',
+        equivalent:
+          'addresses that share a local differ by literals, which are no part of what says which stage it is',
+        why: 'a stage is read from where another lies',
+      },
+      {
+        name: 'a copy of a part of a stage says where all of it is',
+        from: 'constantOf(count) === length &&',
+        to: '',
+        why: 'threads read what was not copied',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/wasm/borrowed.ts',
+    ['test/wasm/borrow.test.ts'],
+    [
+      {
+        name: 'stages that were never filled lie anywhere',
+        from: 'slot < slots; slot += 1',
+        to: 'slot < 0; slot += 1',
+        why: 'reading a stage that was not filled stops the thread of the device',
+      },
+      {
+        name: 'a copy that is made is read where it comes from',
+        from: 'code.get(launch.address(target));',
+        to: 'code.get(launch.address(source));',
+        why: 'blocks read what they have written in place of what they have copied',
+      },
+      {
+        name: 'all stages have one place',
+        from: 'code.i32(slots).op(',
+        to: 'code.i32(1).op(',
+        why: 'a stage is read from where another lies',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/targets/wasm/launch-values.ts',
+    ['test/wasm/borrow.test.ts'],
+    [
+      {
+        name: 'an array that begins behind one that is written is apart from it',
+        from: '          [own, other],\n',
+        to: '',
+        why: 'blocks read what they have written in place of what they have copied',
+      },
+      {
+        name: 'an array that begins before one that is written is apart from it',
+        from: '          [other, own],\n',
+        to: '',
+        why: 'blocks read what they have written in place of what they have copied',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/legalise/cpu/walking.ts',
     ['test/wasm/walks.test.ts'],
     [

@@ -29,6 +29,8 @@ export interface BlockWriting {
   readonly launch: LaunchValues;
   readonly variables: Variables;
   readonly parameters: { readonly arena: Local; readonly block: Local; readonly end: Local };
+  /** Writes what each block begins with, where that is more than statements. */
+  readonly writeBegin: (() => void) | null;
   readonly writeStatements: (statements: readonly Statement[]) => void;
   /** Pushes the loop's test, as an i32. */
   readonly pushTest: () => void;
@@ -52,7 +54,7 @@ export function writeAbreast(
   writing: BlockWriting,
   { before, loop, after, again, carried, walks }: BlocksAbreast,
 ): AbreastLocals {
-  const { unit, code, launch, variables, parameters, writeStatements } = writing;
+  const { unit, code, launch, variables, parameters, writeBegin, writeStatements } = writing;
   const { arena, block, end } = parameters;
   const [base, first, last, next, width, rounds] = [
     code.local('i32', 'base'),
@@ -99,7 +101,12 @@ export function writeAbreast(
       code.i32(0).set(rounds);
       code.get(block).tee(first).get(width).op('i32.add').tee(next).get(end);
       code.get(next).get(end).op('i32.lt_u', 'select').tee(next).set(last);
-      if (before.length > 0) forEachBlock(() => writeStatements(before));
+      if (writeBegin !== null || before.length > 0) {
+        forEachBlock(() => {
+          writeBegin?.();
+          writeStatements(before);
+        });
+      }
       code.block((exit) => {
         code.loop((top) => {
           const test = () => {

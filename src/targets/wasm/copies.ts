@@ -9,9 +9,10 @@ import type { ArrayReference, Call, Statement } from '../../compiler/ir.ts';
 import { alignmentOf, bytesOf } from '../../kernel/layout.ts';
 
 import { constantOf } from '../analysis/elements.ts';
+import { writeBorrowing } from './borrowed.ts';
 import type { Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
-import { isMovedAtOnce, pushElementAddress, writeMove } from './memory.ts';
+import { isMovedAtOnce, pushOwnAddress, writeMove } from './memory.ts';
 import type { ThreadContext } from './thread-context.ts';
 
 export type MemcpyAsync = Extract<Call, { intrinsic: 'memcpyAsync' }>;
@@ -124,11 +125,16 @@ function writeTransfer(context: ThreadContext, call: CopyCall, locals: CopyLocal
   } else if (share === 'whole' && constantOf(call.count) === 1) {
     writeElementMove(context, call, locals.to, locals.from);
   } else if (share === 'whole' && target.space !== 'local' && source.space !== 'local') {
-    pushElementAddress(context, target, locals.to);
-    pushElementAddress(context, source, locals.from);
-    pushBytes(context, call, locals);
-    if (unit.forProcessor) code.memoryCopy();
-    else code.call(unit.copyFunction());
+    const copy = () => {
+      pushOwnAddress(context, target, locals.to);
+      pushOwnAddress(context, source, locals.from);
+      pushBytes(context, call, locals);
+      if (unit.forProcessor) code.memoryCopy();
+      else code.call(unit.copyFunction());
+    };
+    const borrowed = target.space === 'shared' ? unit.borrowed.get(target.id) : undefined;
+    if (borrowed === undefined) copy();
+    else writeBorrowing(context, { borrowed, to: locals.to, from: locals.from }, { target, source }, copy);
   } else {
     writeElementLoop(context, call, locals, share);
   }
@@ -176,8 +182,8 @@ function writeElementMove(context: ThreadContext, call: CopyCall, to: Local, fro
   const { code, unit } = context;
   const { destination, source } = call;
   const element = unit.elementOf(destination.array);
-  const pushTo = () => pushElementAddress(context, destination.array, to);
-  const pushFrom = from === null ? null : () => pushElementAddress(context, source.array, from);
+  const pushTo = () => pushOwnAddress(context, destination.array, to);
+  const pushFrom = from === null ? null : () => pushOwnAddress(context, source.array, from);
   if (isMovedAtOnce(element)) {
     writeMove(context, element, pushTo, pushFrom);
     return;
@@ -273,9 +279,9 @@ function pushOverlap(context: ThreadContext, call: CopyCall, locals: CopyLocals)
   code.withTemporary('i32', (to) => {
     code.withTemporary('i32', (from) => {
       code.withTemporary('i32', (bytes) => {
-        pushElementAddress(context, target, locals.to);
+        pushOwnAddress(context, target, locals.to);
         code.set(to);
-        pushElementAddress(context, source, locals.from);
+        pushOwnAddress(context, source, locals.from);
         code.set(from);
         pushBytes(context, call, locals);
         code.set(bytes);
@@ -294,8 +300,8 @@ function pushMisaligned(context: ThreadContext, call: CopyCall, locals: CopyLoca
   const { array: source } = call.source;
   if (call.alignment <= alignmentOf(unit.elementOf(target))) return false;
   if (target.space === 'local' || source.space === 'local') return false;
-  pushElementAddress(context, target, locals.to);
-  pushElementAddress(context, source, locals.from);
+  pushOwnAddress(context, target, locals.to);
+  pushOwnAddress(context, source, locals.from);
   code.op('i32.or');
   pushBytes(context, call, locals);
   code

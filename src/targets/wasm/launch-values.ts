@@ -26,7 +26,7 @@ export class LaunchValues {
   /** The block's linear number. */
   readonly block: Local;
   readonly #launchLocals = new Map<
-    number | 'scratch' | 'scratch of grid' | `exchange ${number}`,
+    number | 'scratch' | 'scratch of grid' | `exchange ${number}` | `apart ${number}`,
     { readonly local: Local; readonly load: () => void; readonly isOfArena: boolean }
   >();
   readonly #blockAxes = new Map<Axis, Local>();
@@ -71,11 +71,42 @@ export class LaunchValues {
       return;
     }
     const { name, slot } = this.#array(array.space, array.id);
-    this.#code.get(this.#launchLocal(slot + 4, `${name}.length`, () => this.#load('i32.load', slot + 4)));
+    this.#code.get(this.#length(slot, name));
     const { space, id, as } = array;
     if (as === undefined) return;
     this.#code.i32(bytesOf(this.#unit.elementOf({ space, id }))).op('i32.mul');
     this.#code.i32(bytesOf(as)).op('i32.div_u');
+  }
+
+  #length(slot: number, name: string): Local {
+    return this.#launchLocal(slot + 4, `${name}.length`, () => this.#load('i32.load', slot + 4));
+  }
+
+  /** Whether an array of the launch has no memory in common with those that the kernel may write to, as an i32. */
+  isApart({ space, id }: ArrayReference): Local {
+    const placeOf = (id: number) => {
+      const { name, slot } = this.#array(space, id);
+      const bytes = bytesOf(this.#unit.elementOf({ space, id }));
+      return { address: this.address({ space, id }), length: this.#length(slot, name), bytes };
+    };
+    const own = placeOf(id);
+    const written = this.#unit.program.parameters.flatMap((each, other) =>
+      each.kind === 'array' && !each.readonly ? [placeOf(other)] : [],
+    );
+    const load = () => {
+      const code = this.#code;
+      code.i32(1);
+      for (const other of written) {
+        for (const [a, b] of [
+          [own, other],
+          [other, own],
+        ] as const) {
+          code.get(b.address).get(a.address).op('i32.sub');
+          code.get(a.length).i32(a.bytes).op('i32.mul', 'i32.ge_u', 'i32.and');
+        }
+      }
+    };
+    return this.#launchLocal(`apart ${id}`, 'apart', load);
   }
 
   /** A scalar parameter. */
@@ -184,7 +215,7 @@ export class LaunchValues {
 
   /** The local of what is read from that place of the record, or computed under that key. */
   #launchLocal(
-    key: number | 'scratch' | 'scratch of grid' | `exchange ${number}`,
+    key: number | 'scratch' | 'scratch of grid' | `exchange ${number}` | `apart ${number}`,
     name: string,
     load: () => void,
     { type = 'i32' as 'i32' | 'i64' | 'f32' | 'f64', isOfArena = false } = {},

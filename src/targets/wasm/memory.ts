@@ -9,6 +9,7 @@ import type { Range } from '../../diagnostics/source.ts';
 import { bytesOf, partOf } from '../../kernel/layout.ts';
 import type { Element, NumberElement } from '../../kernel/types.ts';
 import { constantOf } from '../analysis/elements.ts';
+import { pushOrigin } from './borrowed.ts';
 import type { Code, Local, WasmType } from './encoder/code.ts';
 import type { MemoryInstruction } from './encoder/opcodes.ts';
 import type { ThreadContext } from './thread-context.ts';
@@ -200,8 +201,21 @@ export function writeBoundsCheck(
   }
 }
 
-/** Pushes the address of the element whose checked index a local holds. */
+/** Pushes the address of the element whose checked index a local holds: where it is read and written. */
 export function pushElementAddress(context: ThreadContext, array: ArrayReference, index: Local): void {
+  const borrowed = array.space === 'shared' ? context.unit.borrowed.get(array.id) : undefined;
+  if (borrowed === undefined) {
+    pushOwnAddress(context, array, index);
+    return;
+  }
+  context.code.get(index);
+  scale(context, bytesOf(context.unit.elementOf(array)));
+  pushOrigin(context, borrowed, index);
+  context.code.op('i32.add');
+}
+
+/** Pushes the address of an element in the memory of its array. */
+export function pushOwnAddress(context: ThreadContext, array: ArrayReference, index: Local): void {
   const { code, unit, launch } = context;
   const bytes = bytesOf(unit.elementOf(array));
   code.get(index);

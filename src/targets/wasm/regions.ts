@@ -7,6 +7,7 @@
 import type { Call, Region, Statement } from '../../compiler/ir.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
 import { type AbreastLocals, writeAbreast } from './abreast.ts';
+import { writeNothingBorrowed } from './borrowed.ts';
 import { Code, type FunctionReference, type Label, type Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
 import type { Hoisting } from './hoisting.ts';
@@ -126,6 +127,7 @@ class RegionWriter {
           launch: this.#launch,
           variables: this.#variables,
           parameters: { arena: 1, block: 2, end: 3 },
+          writeBegin: unit.borrowed.size === 0 ? null : () => writeNothingBorrowed(this.#uniform),
           writeStatements: (statements) => writeStatements(this.#uniform, statements),
           pushTest: () => pushExpression(this.#uniform, abreast.loop.test!),
           failTo: (label) => {
@@ -149,6 +151,7 @@ class RegionWriter {
   #writeBody(body: readonly Statement[]): void {
     const turns = this.#turns;
     if (turns === null) {
+      writeNothingBorrowed(this.#uniform);
       writeStatements(this.#uniform, body);
       return;
     }
@@ -161,7 +164,10 @@ class RegionWriter {
     code.get(most).set(left);
     code.get(resumes).if(
       () => writeBack(kept, turns),
-      () => writeStatements(this.#uniform, body.slice(0, position)),
+      () => {
+        writeNothingBorrowed(this.#uniform);
+        writeStatements(this.#uniform, body.slice(0, position));
+      },
     );
     writeLoop(this.#uniform, loop, {
       pushTest: (test) => pushExpression(this.#uniform, test),

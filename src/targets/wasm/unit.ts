@@ -11,8 +11,10 @@ import { constantOf, lengthAs } from '../analysis/elements.ts';
 import { type FactOf, factsOf } from '../analysis/facts.ts';
 import { isKnownInside } from '../analysis/known-bounds.ts';
 import type { FaultSite } from '../executable.ts';
+import { borrowingsIn } from '../legalise/cpu/borrowing.ts';
 import type { OptionalCpuPass, WritingPass } from '../legalise/cpu/passes.ts';
 import { formOf } from '../printed-line.ts';
+import type { Borrowed } from './borrowed.ts';
 import type { CopyCall } from './copies.ts';
 import { addCopyFunction } from './copy-function.ts';
 import type { Code, FunctionReference, WasmType } from './encoder/code.ts';
@@ -60,11 +62,13 @@ export class Unit {
   readonly #whole: Whole;
   readonly #siteNumbers = new Map<string, number>();
   readonly #localArrays = new Map<number, number>();
+  /** The shared arrays that are read where they are copied from. */
+  readonly borrowed: ReadonlyMap<number, Borrowed>;
   #factOf: FactOf | null = null;
 
   /** The unit of a program whose code is all in its body, so that what is known of the body holds in it. */
   static ofBody(program: Program, without: readonly OptionalCpuPass[] = [], registers?: Registers): Unit {
-    const unit = new Unit(program, without, null, new Whole(program, without, registers));
+    const unit = new Unit(program, without, null, new Whole(program, without, registers), true);
     if (unit.does('bounds')) unit.#factOf = factsOf(program).at(null);
     return unit;
   }
@@ -75,10 +79,15 @@ export class Unit {
     without: readonly OptionalCpuPass[] = [],
     rankGroup: RankGroup | null = null,
     whole = new Whole(program, without),
+    inRegions = false,
   ) {
     this.program = program;
     this.rankGroup = rankGroup;
     this.#whole = whole;
+    const borrowings = inRegions && this.does('borrow') && !this.forProcessor ? borrowingsIn(program) : [];
+    this.borrowed = new Map(
+      Array.from(borrowings, ([id, each]) => [id, { ...each, place: this.reserveScratch(4 * each.slots) }]),
+    );
   }
 
   /** The unit of what a rank group does, in the same module. */

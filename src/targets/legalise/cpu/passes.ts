@@ -54,6 +54,7 @@ export const writingPasses = [
   'strides',
   'blocks',
   'advance',
+  'borrow',
 ] as const;
 export type WritingPass = (typeof writingPasses)[number];
 
