@@ -11,6 +11,8 @@
 import { pushFloat32, pushFloat64, pushSigned, pushSigned64, pushSized, pushUnsigned } from './bytes.ts';
 import {
   atomicFence,
+  type EngineInstruction,
+  engineOpcodes,
   type LaneInstruction,
   type LaneMemoryInstruction,
   laneMemoryOpcodes,
@@ -152,6 +154,12 @@ export class Code {
   }
 
   /** For engines that have it (`hasRelaxedSimd`). */
+  /** For modules that an engine runs. */
+  engine(instruction: EngineInstruction): this {
+    this.#opcode(engineOpcodes[instruction]);
+    return this;
+  }
+
   relaxed(instruction: RelaxedInstruction): this {
     this.#opcode(relaxedOpcodes[instruction]);
     return this;

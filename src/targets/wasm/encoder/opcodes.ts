@@ -121,7 +121,6 @@ export const plainOpcodes = {
   'f64.reinterpret_i64': 0xbf,
   'i32.trunc_sat_f64_s': bulk + 0x02,
   'i64.trunc_sat_f64_s': bulk + 0x06,
-  'i8x16.swizzle': simd + 0x0e,
   'i32x4.splat': simd + 0x11,
   'f32x4.splat': simd + 0x13,
   'f64x2.splat': simd + 0x14,
@@ -203,6 +202,11 @@ export const plainOpcodes = {
   'f32x4.convert_i32x4_s': simd + 0xfa,
   'f32x4.convert_i32x4_u': simd + 0xfb,
   'i32x4.trunc_sat_f32x4_s': simd + 0xf8,
+} as const;
+
+/** Instructions without immediates that only modules for an engine have: code for a processor divides otherwise. */
+export const engineOpcodes = {
+  'i8x16.swizzle': simd + 0x0e,
   'i32x4.trunc_sat_f64x2_s_zero': simd + 0xfc,
   'i32x4.trunc_sat_f64x2_u_zero': simd + 0xfd,
 } as const;
@@ -290,6 +294,7 @@ export const processorOpcodes = {
 } as const;
 
 export type PlainInstruction = keyof typeof plainOpcodes;
+export type EngineInstruction = keyof typeof engineOpcodes;
 export type RelaxedInstruction = keyof typeof relaxedOpcodes;
 export type ProcessorInstruction = keyof typeof processorOpcodes;
 export type MemoryInstruction = keyof typeof memoryOpcodes;

@@ -93,14 +93,14 @@ function writeByDoubles(group: GroupContext, expression: Division): void {
     const pushDoubles = (lanes: Local, pair: number) => {
       code.get(lanes);
       // A swizzle, since an engine may do the same one once for a quotient and for its remainder; shuffles it does again.
-      if (pair === 1) code.get(constants.upperHalf()).op('i8x16.swizzle');
+      if (pair === 1) code.get(constants.upperHalf()).engine('i8x16.swizzle');
       code.op(`f64x2.convert_low_i32x4_${sign}`);
     };
     for (const pair of [0, 1]) {
       pushDoubles(dividends, pair);
       if (shared === null) pushDoubles(divisors, pair);
       else code.get(shared);
-      code.op('f64x2.div', `i32x4.trunc_sat_f64x2_${sign}_zero`);
+      code.op('f64x2.div').engine(`i32x4.trunc_sat_f64x2_${sign}_zero`);
     }
     writeJoinedLanes(code);
     if (type === 'i32' && mayFail(expression)) {
