@@ -6,7 +6,7 @@
 import { availableParallelism } from 'node:os';
 import { openForJobs } from '../runtime/open.ts';
 import type { DeviceName, OpenOptions } from '../runtime/open-options.ts';
-import { memoryLimit, threadsWithin } from './memory-limit.ts';
+import { memoryLimit, noteWanted, threadsWithin } from './memory-limit.ts';
 import type { RunOptions } from './options.ts';
 import { listDevices, OpenDevices } from './participants.ts';
 
@@ -18,11 +18,14 @@ export async function openDevices(
 ): Promise<OpenDevices> {
   const list = await listDevices(wanted, named);
   const limit = memoryLimit(maxMemory);
-  const options =
-    limit === undefined
-      ? given
-      : { ...given, threads: threadsWithin(limit / list.length, given.threads ?? availableParallelism()) };
-  return OpenDevices.of(list, (name) => openForJobs(name as DeviceName, options));
+  if (limit === undefined) return OpenDevices.of(list, (name) => openForJobs(name as DeviceName, given));
+  const threads = given.threads ?? availableParallelism();
+  const options = { ...given, threads: threadsWithin(limit / list.length, threads) };
+  return OpenDevices.of(list, async (name) => {
+    const device = await openForJobs(name as DeviceName, options);
+    noteWanted(device, threads);
+    return device;
+  });
 }
 
 async function named(name: string): Promise<readonly string[]> {

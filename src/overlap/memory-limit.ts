@@ -24,6 +24,8 @@ const copyThreads = 2;
 /** What the main thread's heap grows to, and by how much in any case. */
 const grownHeap = 48 * MiB;
 const leastGrowth = 12 * MiB;
+/** What chunks have where just enough is allowed, and by how much what is held differs from run to run. */
+const spare = 16 * MiB;
 
 /** The limit in bytes; undefined where there is none. Throws WS5008 for what is no size. */
 export function memoryLimit(given: RunOptions['maxMemory']): number | undefined {
@@ -40,6 +42,14 @@ export function memoryLimit(given: RunOptions['maxMemory']): number | undefined 
 /** As many of the threads as a device may have under a limit: they take half of what the program leaves. */
 export function threadsWithin(limit: number, wanted: number): number {
   return Math.max(1, Math.min(wanted, Math.floor((limit - ofProgram) / 2 / ofThread)));
+}
+
+/** Of devices that were opened under a limit, the threads that they would have without one. */
+const wantedThreads = new WeakMap<Device, number>();
+
+/** Notes how many threads a device would have without a limit, if these are the host's. */
+export function noteWanted(device: Device, threads: number): void {
+  if (device.properties.kind === 'cpu') wantedThreads.set(device, threads);
 }
 
 /** What a run holds beside its chunks. */
@@ -76,17 +86,29 @@ export function hostMemory(beside: BesideChunks): HostMemory | undefined {
 
 /** Bytes that all chunks in flight may take. Throws WS5008 where there are none. */
 function bytesForChunks(limit: number, { devices, decoding, encoding, resident }: Held): number {
-  const threads = devices.filter(isHere).reduce((sum, device) => sum + threadsOf(device) + copyThreads, 0);
+  const here = devices.filter(isHere);
+  const threads = here.reduce((sum, device) => sum + threadsOf(device) + copyThreads, 0);
   const { rss, heapTotal, external } = process.memoryUsage();
   code ??= Math.max(0, rss - heapTotal - external);
   const heap = Math.max(heapTotal + leastGrowth, grownHeap);
-  const held = code + heap + external + threads * ofThread + decoding + encoding + resident;
+  const fixed = code + heap + external + decoding + encoding + resident;
+  const held = fixed + threads * ofThread;
   const bytes = limit - held;
   if (bytes >= MiB) return bytes;
+  const share = devices.length;
+  const needed = (allowed: number) =>
+    here.reduce((sum, device) => {
+      const most = wantedThreads.get(device);
+      const then = most === undefined ? threadsOf(device) : threadsWithin(allowed / share, most);
+      return sum + (then + copyThreads) * ofThread;
+    }, fixed + spare);
+  // More memory is more threads, which take half of it at most: so this ends.
+  let enough = needed(limit);
+  while (needed(enough) > enough) enough = needed(enough);
   throw problem(
     'WS5008',
     `the run takes ${inMiB(held)} beside its chunks, and may take ${inMiB(limit)} in all`,
-    `allow at least ${inMiB(held + 8 * MiB)} (--max-memory), or let it have fewer threads`,
+    `allow at least ${inMiB(enough)} (--max-memory), or let it have fewer threads`,
   );
 }
 
