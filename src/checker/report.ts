@@ -4,7 +4,13 @@ import type { Issue, Location } from '../diagnostics/error.ts';
 import { type KernelSource, locationOf } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
 import { kernelInWords } from '../runtime/launch.ts';
-import type { ArrayPart, FindingPlace, FindingStage, Severity } from '../targets/checker/finding.ts';
+import type {
+  ArrayPart,
+  FindingPlace,
+  FindingStage,
+  OrderToWrite,
+  Severity,
+} from '../targets/checker/finding.ts';
 import { threadsInWords } from '../targets/rank-words.ts';
 import type { CollectedFinding } from './collected.ts';
 
@@ -46,12 +52,12 @@ export function checkFindingOf(
   kernel: CheckedKernel,
   runs: number,
 ): CheckFinding {
-  const { code, severity, message, place, related, stage, part, mend } = finding;
+  const { code, severity, message, place, related, stage, part, mend, ordersToWrite = [] } = finding;
   return {
     code,
     severity,
     message: `${kernelInWords(kernel.name)}: ${message}`,
-    hint: uncapitalised(mend),
+    hint: uncapitalised(mendOf(mend, ordersToWrite, kernel.sources)),
     location: locationOf(kernel.sources, place.range),
     related: related.map(({ label, range, threads, block }) => ({
       label,
@@ -71,6 +77,19 @@ export function checkFindingOf(
       ...(runs === 1 ? [] : [`found in ${schedules.length} of ${runs} schedules (${listed(schedules)})`]),
     ],
   };
+}
+
+/** With the operations of locks and flags as they are to be written: where there are such, they come first. */
+function mendOf(mend: string, operations: readonly OrderToWrite[], sources: readonly KernelSource[]): string {
+  const written = operations.flatMap(({ range, order }) => {
+    const text = sources[range.source]?.text.slice(range.start, range.end) ?? '';
+    if (!/\batomic\w+\(.*\)$/s.test(text)) return [];
+    const relaxed = /(['"])relaxed\1/;
+    if (relaxed.test(text)) return [`\`${text.replace(relaxed, `'${order}'`)}\``];
+    return [`\`${text.replace(/,?\s*\)$/, `, '${order}')`)}\``];
+  });
+  if (written.length === 0) return mend;
+  return `If a lock or a flag guards it, its operations need orders: write ${written.join(' and ')}. Else: ${uncapitalised(mend)}`;
 }
 
 function whoInWords({ threads, block }: FindingPlace): string[] {

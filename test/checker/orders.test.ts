@@ -95,3 +95,36 @@ describe('an operation with an order is weaker than a fence', () => {
     expect(codes(reads, { ...launch, kernel: reads })).toEqual([]);
   });
 });
+
+test('a lock whose operations have no orders is told which, in the words of the kernel', () => {
+  const schema = { total: 'i32[]', lock: 'i32[]' } as const;
+  const text = `({ total, lock }, cuda) => {
+    if (cuda.threadIdx.x > 0) return;
+    while (cuda.atomicCAS(lock, 0, 0, 1) !== 0);
+    total[0] = total[0] + 1;
+    cuda.atomicExch(lock, 0, 0, 'relaxed');
+  }`;
+  const checked = (body: string) => {
+    const locked = kernel(schema, new Function(`return ${body}`)(), { name: 'locked' });
+    const data = { total: new Int32Array(1), lock: new Int32Array(1) };
+    return check(locked, { grid: 3, block: 32, arguments: data } as never).findings;
+  };
+  const found = checked(text).filter(({ code }) => code === 'WS7001');
+  expect(found.length).toBeGreaterThan(0);
+  for (const { hint } of found) {
+    const [cas, exch, ...others] = [...hint.matchAll(/`(cuda\.atomic[^`]*)`/g)].map(([, code]) => code!);
+    expect([cas, exch, others]).toEqual([
+      "cuda.atomicCAS(lock, 0, 0, 1, 'acquire')",
+      "cuda.atomicExch(lock, 0, 0, 'acq_rel')",
+      [],
+    ]);
+    const mended = text
+      .replace('cuda.atomicCAS(lock, 0, 0, 1)', cas!)
+      .replace("cuda.atomicExch(lock, 0, 0, 'relaxed')", exch!);
+    expect(checked(mended)).toEqual([]);
+  }
+  // What only adds up is no lock.
+  const counted = text.replace('while (cuda.atomicCAS(lock, 0, 0, 1) !== 0);', 'cuda.atomicAdd(lock, 0, 1);');
+  const bare = checked(counted.replace("cuda.atomicExch(lock, 0, 0, 'relaxed');", ''));
+  expect(bare[0]!.hint).not.toContain('orders');
+});

@@ -45,6 +45,12 @@ export interface FindingStage {
   readonly batch: number;
 }
 
+/** An atomic operation without an order, and the one that it needs as that of a lock or a flag. */
+export interface OrderToWrite {
+  readonly range: Range;
+  readonly order: 'acquire' | 'release' | 'acq_rel';
+}
+
 export interface Finding {
   readonly code: Code;
   readonly severity: Severity;
@@ -56,6 +62,8 @@ export interface Finding {
   readonly part?: ArrayPart;
   /** How to mend it, as an instruction. */
   readonly mend: string;
+  /** Atomic operations whose orders may mend it instead, where there are such. */
+  readonly ordersToWrite?: readonly OrderToWrite[];
 }
 
 /** Where observers leave what they find. */

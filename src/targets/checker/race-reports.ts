@@ -7,8 +7,10 @@ import type { Range } from '../../diagnostics/source.ts';
 import { bytesOf } from '../../kernel/layout.ts';
 import type { Extent3 } from '../../kernel/types.ts';
 import type { Elements } from '../interpreter/memory.ts';
+import type { AtomicCall } from '../interpreter/observer.ts';
 import type { ThreadClock } from './clocks.ts';
 import type { ArrayPart, Finding, FindingStage, Findings, RelatedPlace } from './finding.ts';
+import { LockOperations } from './lock-operations.ts';
 import type { AccessKind } from './races.ts';
 import type { TrackedCopy } from './tracked-copies.ts';
 
@@ -49,6 +51,7 @@ export class RaceReports {
   readonly #findings: Findings;
   readonly #advice: boolean;
   readonly #races = new Map<string, Race>();
+  readonly #locks = new LockOperations();
 
   constructor(findings: Findings, advice: boolean) {
     this.#findings = findings;
@@ -70,9 +73,20 @@ export class RaceReports {
     race.greatest = Math.max(race.greatest, index);
   }
 
+  /** An atomic operation was made. */
+  noteOperation(range: Range, call: AtomicCall): void {
+    this.#locks.note(range, call);
+  }
+
   /** Tells the findings of all races. */
   finish(): void {
-    for (const race of this.#races.values()) this.#findings.report(findingOf(race));
+    for (const race of this.#races.values()) {
+      const finding = findingOf(race);
+      const { earlier, later } = race.first;
+      const isGuarded = finding.code === 'WS7001' && [earlier, later].every(({ kind }) => kind !== 'update');
+      const { found } = this.#locks;
+      this.#findings.report(isGuarded && found.length > 0 ? { ...finding, ordersToWrite: found } : finding);
+    }
     this.#races.clear();
   }
 }

@@ -151,6 +151,7 @@ export class Races implements PartialObserver {
 
   update(thread: Thread, array: Elements, index: number, range: Range, call?: AtomicCall): void {
     if (call?.order !== undefined) this.#hasFences = true;
+    if (call !== undefined) this.#reports.noteOperation(range, call);
     if (this.#hasFences) this.#fences.operated(thread, array, index, referenceOf(array, thread).space, call);
     const tracked = this.#arrays.of(thread, array);
     if (tracked === null || !(index >= 0 && index < array.length)) return;
