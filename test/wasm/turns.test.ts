@@ -153,6 +153,39 @@ test('what an earlier round left is found, whoever goes between', () => {
   }
 });
 
+test('what a block counts by its number it keeps to itself, though all have the same rounds', () => {
+  const p = new ProgramBuilder('own', [threads, 1, 1]);
+  const [out, shared] = [p.array('out', 'i32'), p.shared('shared', 'i32', threads)];
+  const [round, own] = [p.variable('round', 'i32'), p.variable('own', 'i32')];
+  const [rank, block] = [p.builtin('threadRank'), p.builtin('blockIdx.x')];
+  const at = multiply(add(multiply(round.value, p.builtin('gridDim.x')), block), p.index(threads));
+  const isIts = compare('equal', binary('and', add(round.value, block), p.index(3)), p.index(0));
+  const program = p.build([
+    own.set(p.index(0)),
+    round.set(p.index(0)),
+    loop(
+      p.label(),
+      compare('less', round.value, p.index(9)),
+      [
+        when(isIts, [own.set(add(own.value, p.index(1)))]),
+        store(shared, rank, own.value),
+        sync(),
+        store(out, add(at, rank), add(load(shared, rank), own.value)),
+        sync(),
+      ],
+      [round.set(add(round.value, p.index(1)))],
+    ),
+  ]);
+  expect(blocksInTurn(program)).toBeGreaterThan(1);
+  expect(goAbreast(program)).toBe(false);
+  const [expected, actual] = [interpreter('eager'), wasm].map((target) => {
+    const written = new Int32Array(9 * 20 * threads);
+    runProgram(target, program, { grid: 20, arguments: { out: written } });
+    return written;
+  });
+  expect(actual).toEqual(expected);
+});
+
 test('of blocks that fault, the first is named, whichever comes to it first', () => {
   const p = new ProgramBuilder('faults', [threads, 1, 1]);
   const [out, round] = [p.array('out', 'i32'), p.variable('round', 'i32')];
