@@ -47,6 +47,7 @@ const files = {
   mutations: ['mutations'],
   native: ['compilers', 'copies', 'device', 'divisions', 'random-lanes', 'widening'],
   overlap: [
+    'archives',
     'every-device',
     'file-lists',
     'groups',
