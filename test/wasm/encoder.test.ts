@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 import { Code, type WasmType } from '#warpstage/targets/wasm/encoder/code.js';
 import { ModuleWriter } from '#warpstage/targets/wasm/encoder/module.js';
 import {
+  type EngineInstruction,
+  engineOpcodes,
   type LaneInstruction,
   type LaneMemoryInstruction,
   laneMemoryOpcodes,
@@ -70,6 +72,7 @@ test('every instruction is known to the engine by its number and to a disassembl
   // After `unreachable` the stack has whatever an instruction takes.
   code.op('unreachable');
   for (const name of names) code.op(name).op('unreachable');
+  for (const name of Object.keys(engineOpcodes) as EngineInstruction[]) code.engine(name).op('unreachable');
   for (const name of Object.keys(memoryOpcodes) as MemoryInstruction[])
     code.memory(name, 8).op('unreachable');
   for (const name of Object.keys(laneOpcodes) as LaneInstruction[]) code.lane(name, 1).op('unreachable');
@@ -80,7 +83,9 @@ test('every instruction is known to the engine by its number and to a disassembl
   const bytes = writer.encode();
   expect(WebAssembly.validate(bytes)).toBe(true);
   const text = disassemble(bytes);
-  const others = [memoryOpcodes, laneMemoryOpcodes, laneOpcodes].flatMap((table) => Object.keys(table));
+  const others = [engineOpcodes, memoryOpcodes, laneMemoryOpcodes, laneOpcodes].flatMap((table) =>
+    Object.keys(table),
+  );
   for (const name of [...names, ...others, 'i8x16.shuffle']) {
     expect(text).toMatch(new RegExp(`\\b${name.replaceAll('.', '\\.')}\\b`));
   }

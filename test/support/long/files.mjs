@@ -45,7 +45,7 @@ const files = {
   misuse: ['errors-page'],
   model: ['calibrate', 'measured'],
   mutations: ['mutations'],
-  native: ['compilers', 'copies', 'device', 'divisions', 'random-lanes', 'widening'],
+  native: ['compilers', 'copies', 'device', 'divisions', 'random-lanes', 'turns', 'widening'],
   overlap: [
     'archives',
     'every-device',

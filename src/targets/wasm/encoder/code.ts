@@ -153,13 +153,13 @@ export class Code {
     return this;
   }
 
-  /** For engines that have it (`hasRelaxedSimd`). */
   /** For modules that an engine runs. */
   engine(instruction: EngineInstruction): this {
     this.#opcode(engineOpcodes[instruction]);
     return this;
   }
 
+  /** For engines that have it (`hasRelaxedSimd`). */
   relaxed(instruction: RelaxedInstruction): this {
     this.#opcode(relaxedOpcodes[instruction]);
     return this;
