@@ -169,6 +169,11 @@ test('bursts are for loops that do nothing but compute, and gain vectors by it',
   expect(
     goesInBursts(leaving(plain.replace('steps++', 'steps++; for (let k = 0; k < limit; k++) a = a * p'))),
   ).toBe(false);
+  // Where bursts would gain vectors, what they read has to be there too.
+  const adding = (what: string) =>
+    leaving(`while (steps < 9 && a <= 4) { a = a * p + q; steps++; a = a + ${what}; }`);
+  expect(goesInBursts(adding('p'))).toBe(true);
+  expect(goesInBursts(adding('x[t]'))).toBe(false);
   const [text, block] = [leaving(plain), [32, 1, 1] as const];
   const lengths = [[], ['bursts'] as const].map(
     (without) => wasmBytes(programOf(text, block), { without }).length,

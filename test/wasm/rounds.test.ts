@@ -106,3 +106,24 @@ test('what is asked before the count is asked once more than there are turns', (
     expect(outcome(wasm, text(asked)), asked).toEqual(expected);
   }
 });
+
+test('turns that threads count differently are counted by each of them', () => {
+  const text = (turn: string) => `({ out, counts, x }, cuda) => {
+    const t = cuda.threadIdx.x;
+    let [v, steps] = [x[t], 0];
+    while (v > 1 && steps < 20) { ${turn} }
+    out[t] = v;
+    counts[t] = steps;
+  }`;
+  const halve = 'v = (v & 1) === 1 ? 3 * v + 1 : v >> 1;';
+  for (const [turn, isCounted] of [
+    [`steps++; ${halve}`, true],
+    [`steps++; ${halve} if ((v & 3) === 1) steps++;`, false],
+    [`steps++; ${halve} if ((v & 3) === 1) steps--;`, false],
+    [`${halve} if ((v & 3) === 1) { if (t > 40) break; continue; } steps++;`, false],
+    [`${halve} if ((v & 3) === 1) continue; steps++;`, false],
+  ] as const) {
+    expect(told(text(turn)), turn).toBe(isCounted);
+    expect(outcome(wasm, text(turn)), turn).toEqual(outcome(interpreter('eager'), text(turn)));
+  }
+});
