@@ -1,19 +1,18 @@
 // Folders as sinks: an output in files of equally many elements, and one that says what they are, which is written last.
 //
 // All is written to a folder of a temporary name beside its own, which is renamed when it is complete: nobody sees a part of
-// it. What it takes the place of is renamed first and removed then; for that moment there is none of the name. Several
-// files are encoded and written at once, as far as that takes little memory.
+// it. Several files are encoded and written at once, as far as that takes little memory.
 //
 // A run that may be resumed writes to a folder that the next one finds, and is its user's alone. Its state is how many files
 // are whole, the checksum of their bytes one behind the other, and the elements that no file has yet.
 
-import { accessSync, constants, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, renameSync } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, readdir, realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { problem, unwritable } from '../../diagnostics/problem.ts';
 import { Checksum } from '../../files/checksum.ts';
-import { removeLeftovers, replacedName, unfinishedName } from '../../files/leftovers.ts';
+import { removeLeftovers, unfinishedName } from '../../files/leftovers.ts';
 import { closeFolder, ownFolderMode } from '../../files/own-file.ts';
 import { placeOf } from '../../files/place.ts';
 import { readThrough } from '../../files/sum-of-file.ts';
@@ -22,6 +21,7 @@ import type { TypedArray } from '../job.ts';
 import type { PartialFile } from '../journal/journal.ts';
 import { pack, unpack } from '../journal/packed.ts';
 import { type FileSinkOptions, flushNames, isPresent } from './file.ts';
+import { replaceFolder } from './replace-folder.ts';
 import { bytesOf, nothing, type Sink, type SinkMark } from './sink.ts';
 import { addUnfinished, dropUnfinished } from './unfinished.ts';
 
@@ -368,21 +368,10 @@ class FolderSink implements Sink {
     if (!this.#options.overwrite) throw isPresent(this.name);
     // It may be another than when this run began.
     checkReplaced(this.name, this.#final, this.#encoding);
-    const replaced = replacedName(this.#final);
-    renameSync(this.#final, replaced);
-    try {
-      renameSync(this.#temporary, this.#final);
-    } catch (cause) {
-      renameSync(replaced, this.#final);
-      throw cause;
-    }
     // Before its name is on the disk, what it takes the place of may be all that there is after a loss of power.
-    if (this.#isFlushed) this.syncName();
-    try {
-      rmSync(replaced, { recursive: true, force: true });
-    } catch {
-      // It has another name, and a later run removes it.
-    }
+    replaceFolder(this.#final, this.#temporary, this.name, () => {
+      if (this.#isFlushed) this.syncName();
+    });
   }
 
   syncName(): void {
