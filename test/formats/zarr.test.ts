@@ -202,7 +202,7 @@ describe('an output', () => {
         const left = namesIn(directory).filter((name) => !name.startsWith('.'));
         if (left.length === 0) {
           expect(times).toBeGreaterThan(1);
-          const [{ hint }] = (error as WarpstageError).issues as [{ hint: string }];
+          const hint = (error as WarpstageError).issues[0]!.hint!;
           expect(hint).toMatch(/^mv '.*\.replaced' '.*y\.zarr'$/);
           execSync(hint);
           givenBack += 1;
