@@ -19,7 +19,7 @@ const alone = [
 const last = ['test/cuda/full.test.ts', 'test/cuda/job-failures.test.ts'];
 
 /** Whether a command names what to run: then that runs, whatever it takes. */
-const isNamed = process.argv.slice(2).some((argument) => argument.includes('test/'));
+const isNamed = process.argv.slice(2).some((argument) => /^[^-].*\.test\.ts$/.test(argument));
 const leftOut = atLength || isNamed ? [] : longFiles;
 /** What `npm test` left out has all its length where others have their rest. */
 const whole = isFirst ? [] : longFiles;

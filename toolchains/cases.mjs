@@ -151,6 +151,8 @@ async function webpackBundle(folder, format, file) {
     entry: './program.js',
     experiments: { outputModule: module },
     output: { path: join(folder, 'out'), filename: file.split('/').at(-1), module },
+    // Terser takes a minute for each, and does the same for both.
+    optimization: { minimize: module },
     plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
   });
   const stats = await new Promise((done, fail) =>
