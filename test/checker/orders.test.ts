@@ -112,6 +112,9 @@ test('a lock whose operations have no orders is told which, in the words of the 
   const found = checked(text).filter(({ code }) => code === 'WS7001');
   expect(found.length).toBeGreaterThan(0);
   for (const { hint } of found) {
+    expect(hint).toMatch(
+      /^if a lock or a flag guards it, its operations need orders: write .* and .*\. Else: /,
+    );
     const [cas, exch, ...others] = [...hint.matchAll(/`(cuda\.atomic[^`]*)`/g)].map(([, code]) => code!);
     expect([cas, exch, others]).toEqual([
       "cuda.atomicCAS(lock, 0, 0, 1, 'acquire')",

@@ -25,8 +25,12 @@ const given = [...corpus, alike].flatMap((misuse) => {
   return findings.map(({ hint, code }) => ({ hint, code, misuse }));
 });
 
-/** Tests of hints of what no kernel of the corpus is: of checks that are asked wrongly, and of broken lowerings. */
-const others = ['test/misuse/written-hints.test.ts', 'test/core/parts-of-warps.test.ts'];
+/** Tests of hints of what no kernel of the corpus is: of checks that are asked wrongly, of broken lowerings, and of locks. */
+const others = [
+  'test/misuse/written-hints.test.ts',
+  'test/core/parts-of-warps.test.ts',
+  'test/checker/orders.test.ts',
+];
 
 test('every hint of the checker is given', () => {
   const hints = hintTexts([...filesIn('src/targets'), ...filesIn('src/checker')]);
