@@ -1,5 +1,5 @@
 // npm run test:long: what `npm test` leaves out. Test files that take long; those that look at a part in `npm test`, whole, the
-// devices among them: `cpu-native` is one at length; and the tests of random programs, with eight times as many programs and
+// devices among them: `cpu-native` is one at length; and the tests of random programs, with four times as many programs and
 // from another seed.
 //
 // WARPSTAGE_RANDOM_MORE and WARPSTAGE_RANDOM_SEED choose other numbers; WARPSTAGE_LENGTH=rest leaves out what `npm test` has
