@@ -43,7 +43,11 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     if (error instanceof CommanderError && error.code === 'commander.help') return 2;
     const json = argv.includes('--json');
-    const code = reportFailure(error instanceof CommanderError ? inOurWords(error) : error, json, terminal);
+    const help = program.commands.some((each) => each.name() === argv[0])
+      ? `try \`warpstage help ${argv[0]}\``
+      : 'try `warpstage help`, or `warpstage help` and the name of a command';
+    const ours = error instanceof CommanderError ? inOurWords(error, help) : error;
+    const code = reportFailure(ours, json, terminal);
     return interrupt.canceller === null ? code : exitCodeOf(interrupt.canceller);
   }
 }
@@ -91,8 +95,8 @@ function refuseOptionsAsValues(command: Command): void {
   }
 }
 
-/** Commander's errors of usage, in the form that all errors have. */
-function inOurWords({ message }: CommanderError): WarpstageError {
+/** Commander's errors of usage, in the form that all errors have; `help` is the hint of those that have none. */
+function inOurWords({ message }: CommanderError, help: string): WarpstageError {
   const [sentence, ...rest] = message.replace(/^error: /, '').split('\n');
   const suggestion = rest.join(' ').replace(/^\(Did(.*)\)$/, 'did$1');
   const [, file] = /^unknown command '(.+\.[cm]?[jt]s)'$/.exec(sentence!) ?? [];
@@ -100,6 +104,6 @@ function inOurWords({ message }: CommanderError): WarpstageError {
     sentence!,
     (file !== undefined && `did you mean \`warpstage run ${file}\`, with the inputs and outputs after it?`) ||
       suggestion ||
-      'try `warpstage help`, or `warpstage help` and the name of a command',
+      help,
   );
 }

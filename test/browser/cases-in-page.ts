@@ -1,7 +1,7 @@
 // The conformance cases where there is nothing of Node: each on each device of a browser.
 
-import { type Device, type DeviceArray, open } from 'warpstage';
-import { allocFor, type Case, type HostArray } from '../conformance/case.ts';
+import { type Device, open } from 'warpstage';
+import { type Case, runOn } from '../conformance/case.ts';
 import { allCases } from '../conformance/cases.ts';
 
 /** What a case left that it must not leave, or why it failed; empty where all is well. */
@@ -35,24 +35,8 @@ export async function runCases(
 }
 
 async function runCase(device: Device, one: Case, ranOn: Set<string>): Promise<string[]> {
-  const stream = device.createStream();
-  const arrays = new Map<string, DeviceArray>();
-  const entries = Object.entries(one.data).map(([parameter, value]) => {
-    if (typeof value !== 'object') return [parameter, value] as const;
-    const array = allocFor(device, one, parameter, value);
-    stream.memcpyAsync(array, value);
-    arrays.set(parameter, array);
-    return [parameter, array] as const;
-  });
-  const shape = { grid: one.grid, block: one.block };
-  ranOn.add(stream.launch(one.kernel, shape, Object.fromEntries(entries) as never).ranOn);
-  const results = Object.entries(one.expected).map(([parameter, expected]) => {
-    const result = new (expected.constructor as new (length: number) => HostArray)(expected.length);
-    stream.memcpyAsync(result, arrays.get(parameter)!);
-    return { parameter, expected, result };
-  });
-  await stream.synchronize();
-  for (const array of arrays.values()) array.free();
+  const { ranOn: how, results } = await runOn(device, one);
+  ranOn.add(how);
   return results.flatMap(({ parameter, expected, result }) => {
     const at = expected.findIndex((value, i) => !Object.is(value, result[i]));
     return at < 0 ? [] : [`${parameter}[${at}] is ${result[at]}, and not ${expected[at]}`];

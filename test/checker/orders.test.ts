@@ -96,7 +96,7 @@ describe('an operation with an order is weaker than a fence', () => {
   });
 });
 
-test('a lock whose operations have no orders is told which, in the words of the kernel', () => {
+test('the operations of a lock that need an order are named, as the kernel is to have them', () => {
   const schema = { total: 'i32[]', lock: 'i32[]' } as const;
   const text = `({ total, lock }, cuda) => {
     if (cuda.threadIdx.x > 0) return;

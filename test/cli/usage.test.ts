@@ -31,7 +31,10 @@ test.each([
   [[], /^Usage: warpstage/],
   [['runn'], /^WS6001: unknown command 'runn'\n {2}hint: did you mean run\?/],
   [['run'], /^WS6001: no module was given/],
-  [['run', 'examples/affine.ts', 'a', 'b', '--frob'], /^WS6001: unknown option '--frob'/],
+  [
+    ['run', 'examples/affine.ts', 'a', 'b', '--frob'],
+    /^WS6001: unknown option '--frob'\n {2}hint: try `warpstage help run`$/m,
+  ],
   [
     ['run', 'examples/affine.ts', 'a', 'b', '--depth', '0'],
     /'--depth <count>' argument '0' is invalid\. It must be a whole number/,

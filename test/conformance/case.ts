@@ -29,11 +29,34 @@ export const integers = (length: number, of: (i: number) => number) =>
   Int32Array.from({ length }, (_, i) => of(i));
 
 /** Room on a device for an array of a case. */
-export function allocFor(device: Device, { kernel }: Case, name: string, values: HostArray): DeviceArray {
+function allocFor(device: Device, { kernel }: Case, name: string, values: HostArray): DeviceArray {
   const entry = kernel.schema[name]!;
   if (typeof entry === 'object' && entry.kind === 'structArray') {
     return device.alloc(entry.struct, values.length / entry.struct.bytes);
   }
   const element = String(entry).replace('readonly ', '').replace('[]', '') as ElementType;
   return device.alloc(element, values.length / Number(/x([234])$/.exec(element)?.[1] ?? 1));
+}
+
+/** What a case leaves on a device, beside what it must leave, and how the device ran its kernel. */
+export async function runOn(device: Device, one: Case) {
+  const stream = device.createStream();
+  const arrays = new Map<string, DeviceArray>();
+  const entries = Object.entries(one.data).map(([parameter, value]) => {
+    if (typeof value !== 'object') return [parameter, value] as const;
+    const array = allocFor(device, one, parameter, value);
+    stream.memcpyAsync(array, value);
+    arrays.set(parameter, array);
+    return [parameter, array] as const;
+  });
+  const shape = { grid: one.grid, block: one.block };
+  const { ranOn } = stream.launch(one.kernel, shape, Object.fromEntries(entries) as never);
+  const results = Object.entries(one.expected).map(([parameter, expected]) => {
+    const result = new (expected.constructor as new (length: number) => HostArray)(expected.length);
+    stream.memcpyAsync(result, arrays.get(parameter)!);
+    return { parameter, expected, result };
+  });
+  await stream.synchronize();
+  for (const array of arrays.values()) array.free();
+  return { ranOn, results };
 }

@@ -1,13 +1,13 @@
 // Every case on every device that is here, and on the interpreter under every policy of delivery.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Device, type DeviceArray, open } from 'warpstage';
+import { type Device, open } from 'warpstage';
 import { devices, nativeDevices, type TestDevice } from '../support/devices.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { partOf, someOf } from '../support/thorough.ts';
 import { wasmStates, wasmStatesWithStages, wasmWithStages } from '../support/wasm.ts';
-import { allocFor, type HostArray } from './case.ts';
+import { runOn } from './case.ts';
 import { allCases } from './cases.ts';
 
 type Place = Pick<TestDevice, 'name' | 'ranOn' | 'open'>;
@@ -40,24 +40,8 @@ describe.each(places)('$name', ({ ranOn, open: openIt, cases }) => {
   afterAll(() => device.close());
 
   test.each(cases)('$subject: $name', async (one) => {
-    const stream = device.createStream();
-    const arrays = new Map<string, DeviceArray>();
-    const entries = Object.entries(one.data).map(([parameter, value]) => {
-      if (typeof value !== 'object') return [parameter, value] as const;
-      const array = allocFor(device, one, parameter, value);
-      stream.memcpyAsync(array, value);
-      arrays.set(parameter, array);
-      return [parameter, array] as const;
-    });
-    const shape = { grid: one.grid, block: one.block };
-    const launched = stream.launch(one.kernel, shape, Object.fromEntries(entries) as never);
-    expect(launched.ranOn).toMatch(ranOn);
-    const results = Object.entries(one.expected).map(([parameter, expected]) => {
-      const result = new (expected.constructor as new (length: number) => HostArray)(expected.length);
-      stream.memcpyAsync(result, arrays.get(parameter)!);
-      return { parameter, expected, result };
-    });
-    await stream.synchronize();
+    const { ranOn: how, results } = await runOn(device, one);
+    expect(how).toMatch(ranOn);
     for (const { parameter, expected, result } of results) expect(result, parameter).toEqual(expected);
   });
 });

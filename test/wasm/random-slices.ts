@@ -63,7 +63,7 @@ export function randomStride(tape: Tape): Program {
     () => seen.set(conditional(compare('less', kept.value, rank), seen.value, p.index(9))),
   ];
   const reads = tape.chance(7, 8);
-  // What two threads write has the value of whoever comes last: with a step no shorter than a block there is no such.
+  // Of two threads that write an element the last one wins. With a step of a block or more, no two write the same one.
   const writes = tape.chance(1, 2);
   const apart = writes ? binary('max', stride, p.index(threads)) : stride;
   if (writes) accesses.push(...writing);

@@ -55,7 +55,7 @@ const files = {
   mutations: ['mutations'],
   native: ['compilers', 'copies', 'device', 'divisions', 'random-lanes', 'turns', 'widening'],
   overlap: [
-    'archives',
+    'archives-again',
     'every-device',
     'file-lists',
     'gpu-failures',

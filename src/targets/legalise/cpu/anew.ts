@@ -35,7 +35,7 @@ function anewIn({ body }: Program): ReadonlyMap<number, Assign> {
       for (const id of each.resets) others.add(id);
     }
   });
-  // Whoever is given a value elsewhere too, or only behind a branch, is no such variable.
+  // A variable that is assigned elsewhere too, or only in a branch, is none of them.
   forEachStatement(body, (each) => {
     const variable = assignedBy(each);
     if (variable !== null && found.get(variable) !== each) others.add(variable);

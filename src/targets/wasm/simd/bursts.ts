@@ -63,7 +63,7 @@ export interface BurstParts {
   readonly left: Local | null;
   /** Writes a turn that goes to the label if no lane is there for it. */
   readonly writeTurn: (exit: Label) => void;
-  /** Writes a turn, whoever is there for it. */
+  /** Writes a turn that does not ask whether any lane is left. */
   readonly writeTurnOfBurst: () => void;
   /** Pushes whether any lane is left. */
   readonly pushAny: () => void;
