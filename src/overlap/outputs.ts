@@ -211,7 +211,9 @@ export class OpenOutputs implements Outputs {
   interrupt(): Promise<void> {
     this.#interrupted = this.#interrupted.then(async () => {
       for (const journal of this.#journals) await journal.settle();
-      const sinks = [...this.#sinks, ...this.#sums.map(({ sink }) => sink)];
+      // A file of several outputs is there before the first of them.
+      const files = [...this.#archives.values()].map(({ file }) => file);
+      const sinks = [...this.#sinks, ...files, ...this.#sums.map(({ sink }) => sink)];
       await Promise.allSettled(sinks.map((sink) => sink.abandon()));
     });
     return this.#interrupted;

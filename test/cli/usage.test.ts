@@ -32,8 +32,8 @@ test.each([
   [['runn'], /^WS6001: unknown command 'runn'\n {2}hint: did you mean run\?/],
   [['run'], /^WS6001: no module was given/],
   [
-    ['run', 'examples/affine.ts', 'a', 'b', '--frob'],
-    /^WS6001: unknown option '--frob'\n {2}hint: try `warpstage help run`$/m,
+    ['run', 'examples/affine.ts', 'a', 'b', '--unheard-of'],
+    /^WS6001: unknown option '--unheard-of'\n {2}hint: try `warpstage help run`$/m,
   ],
   [
     ['run', 'examples/affine.ts', 'a', 'b', '--depth', '0'],
