@@ -4,10 +4,10 @@
 import { readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { allCases } from '../conformance/cases.ts';
 import { atLength, partOf } from '../support/thorough.ts';
 import { describePage, Pages } from '../timeline/pages.ts';
 import { bundleForBrowser } from './bundle.ts';
+import { casesOf, turns } from './cases-in-page.ts';
 import { type Served, serve } from './serve.ts';
 import { expectedOfThreads, runOnThreads } from './threads-in-page.ts';
 
@@ -49,7 +49,6 @@ test('threads do in Node what they do in a page', async () => {
 
 const html =
   '<!doctype html><title>t</title><link rel="icon" href="data:,"><script type="module" src="main.js"></script>';
-const cases = Object.values(allCases).flat().length;
 
 describePage('in Chromium', () => {
   const pages = new Pages();
@@ -62,8 +61,8 @@ describePage('in Chromium', () => {
       import { runOnThreads } from './threads-in-page.ts';
       Object.assign(globalThis, { chromeTrace, check, kernel, open, runCases, runOnThreads, WarpstageError });
       globalThis.isReady?.();
-      globalThis.onmessage = async ({ data: [name, options] }) =>
-        postMessage(await (name === 'threads' ? runOnThreads(options) : runCases(name, options)));
+      globalThis.onmessage = async ({ data: [name, ...given] }) =>
+        postMessage(await (name === 'threads' ? runOnThreads(...given) : runCases(name, ...given)));
     `);
     files.set('index.html', html);
     served = await serve(files);
@@ -78,35 +77,46 @@ describePage('in Chromium', () => {
     return page;
   };
 
+  /** Each case has its turn in one way of a page and in one of an isolated page, so also as WebAssembly. */
   const ways = [
-    ['a page', '', 'cpu', {}, /^wasm/],
-    ['a page', '', 'cpu', { target: 'interpreter' }, /^interpreter$/],
-    ['a page', '', 'model:h200', {}, /^wasm/],
-    ['an isolated page', 'isolated/', 'cpu', { threads: 3 }, /^wasm/],
-    ['an isolated page', 'isolated/', 'cpu', { threads: 1 }, /^wasm/],
-    ['an isolated page', 'isolated/', 'model:h200', { threads: 2 }, /^wasm/],
+    ['a worker', '', 'cpu', {}, /^wasm/],
+    ['a worker', '', 'cpu', { target: 'interpreter' }, /^interpreter$/],
+    ['a worker', '', 'model:h200', {}, /^wasm/],
+    ['a window', '', 'cpu', {}, /^wasm/],
+    ['a worker', 'isolated/', 'cpu', { threads: 3 }, /^wasm/],
+    ['a worker', 'isolated/', 'cpu', { threads: 1 }, /^wasm/],
+    ['a worker', 'isolated/', 'model:h200', { threads: 2 }, /^wasm/],
+    ['a window', 'isolated/', 'cpu', {}, /^wasm/],
   ] as const;
   test.each(partOf(ways, 0))(
-    'does the conformance cases in a worker of %s %s: %s %o',
-    async (_, path, name, options, kind) => {
+    'does the conformance cases in %s, %s: %s %o',
+    async (where, path, name, options, kind) => {
+      expect(ways).toHaveLength(2 * turns);
+      const turn = ways.findIndex((way) => way[3] === options) % turns;
       const page = await show(path);
       expect(await page.evaluate(() => crossOriginIsolated)).toBe(path !== '');
       const result = await page.evaluate(
-        (request) =>
-          new Promise<{ ran: number; threads: number; ranOn: string[]; problems: string[] }>(
+        ([isInWorker, ...request]) =>
+          new Promise<Awaited<ReturnType<typeof import('./cases-in-page.ts').runCases>>>(
             (resolve, reject) => {
+              if (!isInWorker) {
+                const { runCases } = globalThis as never as typeof import('./cases-in-page.ts');
+                runCases(...request).then(resolve, reject);
+                return;
+              }
               const worker = new Worker('main.js', { type: 'module' });
               worker.onmessage = ({ data }) => resolve(data);
               worker.onerror = (event) => reject(new Error(event.message));
               worker.postMessage(request);
             },
           ),
-        [name, options],
+        [where === 'a worker', name, options, turn] as const,
       );
       expect(result.problems).toEqual([]);
-      expect(result.ran).toBe(cases);
+      expect(result.ran).toBe(casesOf(turn));
       for (const one of result.ranOn) expect(one).toMatch(kind);
-      if (name === 'cpu') expect(result.threads).toBe('threads' in options ? options.threads : 1);
+      if (name === 'cpu' && where === 'a worker')
+        expect(result.threads).toBe('threads' in options ? options.threads : 1);
       await page.close();
     },
   );
@@ -170,19 +180,4 @@ describePage('in Chromium', () => {
     expect(result).toEqual(expectedOfThreads);
     await page.close();
   });
-
-  test.runIf(atLength).each(['', 'isolated/'])(
-    'does the conformance cases in the page itself: %s',
-    async (path) => {
-      const page = await show(path);
-      const result = await page.evaluate(() =>
-        (globalThis as never as { runCases: typeof import('./cases-in-page.ts').runCases }).runCases(
-          'cpu',
-          {},
-        ),
-      );
-      expect(result).toMatchObject({ ran: cases, problems: [] });
-      await page.close();
-    },
-  );
 });
