@@ -33,8 +33,8 @@ import {
 } from 'warpstage';
 import { verify } from '#warpstage/overlap/verify.js';
 import { randomLimit, randomRuns } from '../differential/tape.ts';
-import { atLength } from '../support/thorough.ts';
 import { FileOperations } from './file-operations.ts';
+import { moments } from './moments.ts';
 import { registerSmall } from './small-stores.ts';
 import { expectFailure, namesIn } from './support.ts';
 
@@ -210,15 +210,27 @@ function found(): 'old' | 'new' | 'neither' {
 }
 /** The run waits before each read, so that what is due meanwhile is flushed. */
 const flushed = () => delay(4);
-/** Every n-th operation on files is looked at. */
-const stride = atLength ? 1 : 17;
+/** At which operations on files something happens, in one of three ways. */
+async function momentsOf(turn: number): Promise<Generator<number>> {
+  begin();
+  let count = 0;
+  const operations = new FileOperations((name) => {
+    count++;
+    return name === 'read' ? flushed() : undefined;
+  });
+  await operations.replace();
+  await run(plain, { ...options(), settings, resume: true, checksum: turn > 0 }).finally(() =>
+    operations.restore(),
+  );
+  return moments(count, 17, turn, 3);
+}
 
 describe('what is there is the old store, or the whole new one, and the next run gives that', () => {
   test('when the process dies before the n-th operation on files', { timeout: 120_000 }, async () => {
     await prepare();
     const counts = { old: 0, new: 0, neither: 0 };
     let mostResumed = 0;
-    for (let n = 1, passed = false; !passed; n += stride) {
+    for (const n of await momentsOf(0)) {
       begin();
       let done = 0;
       const operations = new FileOperations((name) => {
@@ -227,9 +239,8 @@ describe('what is there is the old store, or the whole new one, and the next run
       });
       await operations.replace();
       await run(plain, { ...options(), settings, resume: true }).finally(() => operations.restore());
-      passed = done < n;
       expect(found()).toBe('new');
-      if (passed) break;
+      if (done < n) break;
       rmSync(at('out'), { recursive: true });
       renameSync(at('dead'), at('out'));
       counts[found()]++;
@@ -247,12 +258,16 @@ describe('what is there is the old store, or the whole new one, and the next run
     expect(mostResumed).toBeGreaterThan(rows / 3);
   });
 
-  test.each([1, Infinity])(
+  const failures = [
+    [1, 1],
+    [Infinity, 2],
+  ] as const;
+  test.each(failures)(
     'when the n-th operation on files fails (%d times)',
     { timeout: 120_000 },
-    async (times) => {
+    async (times, turn) => {
       await prepare();
-      for (let n = 1, passed = false; !passed; n += stride) {
+      for (const n of await momentsOf(turn)) {
         begin();
         let done = 0;
         let failed = '';
@@ -270,7 +285,7 @@ describe('what is there is the old store, or the whole new one, and the next run
             (reason: unknown) => reason,
           )
           .finally(() => operations.restore());
-        passed = done < n;
+        const passed = done < n;
         if (error !== undefined) expect(error).toBeInstanceOf(WarpstageError);
         if (passed) expect(error).toBeUndefined();
         const told = `${n}, ${failed}: ${error}`;
@@ -280,6 +295,7 @@ describe('what is there is the old store, or the whole new one, and the next run
         expect(found(), told).toBe('new');
         const { differences } = await verify(at('out/y.small'), { signal: new AbortController().signal });
         expect(differences, told).toEqual([]);
+        if (passed) break;
       }
     },
   );
