@@ -8,7 +8,10 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { runCommandLine } from '#warpstage/cli/command-line.js';
 import { root } from '../support/compile-project.ts';
 
 interface Block {
@@ -74,10 +77,14 @@ export class Project {
     for (const [name, text] of modules) writeFileSync(join(this.folder, name), text);
   }
 
-  /** Runs a command line; what it prints, and its exit code. */
+  /**
+   * Runs a command line; what it prints, and its exit code. The command of this package works in this process, unless a
+   * shell is needed, and tsx in one instead of two.
+   */
   async run(line: string): Promise<{ code: number; output: string }> {
+    if (/^npx warpstage [^'"|&;<>$*]+$/.test(line)) return this.#runHere(line.split(/ +/).slice(2));
     const command = line
-      .replace(/^npx tsx /, `${node} ${join(root, 'node_modules/tsx/dist/cli.mjs')} `)
+      .replace(/^npx tsx /, `${node} --import ${join(root, 'node_modules/tsx/dist/loader.mjs')} `)
       .replace(/^npx warpstage /, `${node} ${join(root, 'dist/cli/main.js')} `);
     const ran = promisify(execFile)('sh', ['-c', `${command} 2>&1`], {
       cwd: this.folder,
@@ -87,6 +94,20 @@ export class Project {
       ({ stdout }) => ({ code: 0, output: stdout }),
       ({ code, stdout }: { code: number; stdout: string }) => ({ code, output: stdout }),
     );
+  }
+
+  async #runHere(argv: readonly string[]): Promise<{ code: number; output: string }> {
+    const before = process.cwd();
+    const both = new PassThrough();
+    const output = text(both);
+    process.chdir(this.folder);
+    try {
+      const code = await runCommandLine(argv, { input: new PassThrough(), output: both, errors: both });
+      both.end();
+      return { code, output: await output };
+    } finally {
+      process.chdir(before);
+    }
   }
 
   [Symbol.dispose](): void {
