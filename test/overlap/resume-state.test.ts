@@ -87,7 +87,7 @@ function putBack(count: number): void {
   for (const name of kept(join(aside, `${count}`))) copyFileSync(join(aside, `${count}`, name), at(name));
 }
 
-/** After how many chunks processes are killed: two of these for each work, all of them over all. */
+/** After how many chunks processes are killed, each work's in turn: a process takes longer than all its run. */
 const kills = [1, 4, 7, 10, 13, 16];
 
 const inTurn = Object.keys(works).map((name, position) => [name, position] as const);
@@ -140,7 +140,7 @@ describe.each(inTurn)('%s', (name, position) => {
       const env = { ...process.env, TSX_TSCONFIG_PATH: 'tsconfig.build.json' };
       return spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', env });
     };
-    for (const killed of kills.filter((_, i) => i % 3 === position % 3)) {
+    for (const killed of kills.filter((_, i) => i % inTurn.length === position)) {
       if (options.output !== undefined) rmSync(options.output as string, { force: true });
       const { signal, stderr } = start(killed);
       expect(signal, stderr).toBe('SIGKILL');
