@@ -10,7 +10,7 @@ import {
   watchWorker,
 } from '#warpstage/host/index.js';
 import { barrierOffset } from '#warpstage/host/state.js';
-import { atLength } from '../support/thorough.ts';
+import { atLength, isFirst } from '../support/thorough.ts';
 
 interface Answer {
   readonly result?: unknown;
@@ -36,13 +36,16 @@ async function asleep(state: PipelineSharedState, threads: number): Promise<void
   while (Atomics.notify(words, phaseWord(barrierOffset(state, 0, 'produced'))) < threads) await setTimeout(1);
 }
 
-test('the last to quit is the last of all, also of those that join when others have quit', () => {
-  const quits = (state: PipelineSharedState, roles: readonly (PipelineRole | undefined)[]) =>
-    roles.map((role) => makePipeline(state, role).quit());
-  expect(quits(pipelineSharedState(2, 3), [undefined, undefined, undefined])).toEqual([false, false, true]);
-  const partitioned = pipelineSharedState(2, { producers: 2, consumers: 1 });
-  expect(quits(partitioned, ['producer', 'consumer', 'producer'])).toEqual([false, false, true]);
-});
+test.runIf(isFirst)(
+  'the last to quit is the last of all, also of those that join when others have quit',
+  () => {
+    const quits = (state: PipelineSharedState, roles: readonly (PipelineRole | undefined)[]) =>
+      roles.map((role) => makePipeline(state, role).quit());
+    expect(quits(pipelineSharedState(2, 3), [undefined, undefined, undefined])).toEqual([false, false, true]);
+    const partitioned = pipelineSharedState(2, { producers: 2, consumers: 1 });
+    expect(quits(partitioned, ['producer', 'consumer', 'producer'])).toEqual([false, false, true]);
+  },
+);
 
 describe('between worker threads', () => {
   test.each([1, 2, 3, 8, 255])(
@@ -103,7 +106,7 @@ describe('between worker threads', () => {
     await Promise.all(filling.map(({ answer }) => answer));
   });
 
-  test('a thread that finds no place leaves the members as they are', async () => {
+  test.runIf(isFirst)('a thread that finds no place leaves the members as they are', async () => {
     const state = pipelineSharedState(1, { producers: 1, consumers: 1 });
     const waiting = start({ task: 'waitForever', role: 'consumer', state });
     const dying = start({ task: 'dieWhenAsked', role: 'producer', state });
@@ -115,7 +118,7 @@ describe('between worker threads', () => {
     expect(await waiting.answer).toMatchObject({ code: 'WS3008' });
   });
 
-  test('the main thread awaits where it may not block', async () => {
+  test.runIf(isFirst)('the main thread awaits where it may not block', async () => {
     const [stages, batches, width] = [2, 200, 16];
     const state = pipelineSharedState(stages, { producers: 1, consumers: 1 });
     const shared = data(stages * width);
@@ -132,32 +135,38 @@ describe('between worker threads', () => {
     expect(sum).toBe((width * batches * (batches - 1)) / 2);
   });
 
-  test('a worker that dies holding a stage is an error in those that wait for it', async () => {
-    const state = pipelineSharedState(2, { producers: 1, consumers: 2 });
-    const waiting = [1, 2].map(() => start({ task: 'waitForever', role: 'consumer', state }));
-    await asleep(state, waiting.length);
-    const dying = start({ task: 'dieHoldingAStage', role: 'producer', state });
-    dying.answer.catch(() => undefined);
-    watchWorker(state, dying.worker);
-    for (const { answer } of waiting) {
-      expect(await answer).toMatchObject({
-        code: 'WS3008',
-        message: expect.stringMatching(
-          /member 0 of the pipeline ended without quitting: .*\n {2}hint: mend what ended the thread; a thread that is done calls quit\(\) first$/,
+  test.runIf(isFirst)(
+    'a worker that dies holding a stage is an error in those that wait for it',
+    async () => {
+      const state = pipelineSharedState(2, { producers: 1, consumers: 2 });
+      const waiting = [1, 2].map(() => start({ task: 'waitForever', role: 'consumer', state }));
+      await asleep(state, waiting.length);
+      const dying = start({ task: 'dieHoldingAStage', role: 'producer', state });
+      dying.answer.catch(() => undefined);
+      watchWorker(state, dying.worker);
+      for (const { answer } of waiting) {
+        expect(await answer).toMatchObject({
+          code: 'WS3008',
+          message: expect.stringMatching(
+            /member 0 of the pipeline ended without quitting: .*\n {2}hint: mend what ended the thread; a thread that is done calls quit\(\) first$/,
+          ),
+        });
+      }
+    },
+  );
+
+  test.runIf(isFirst)(
+    'a producer that quits too early is an error in the consumer that waits for it',
+    async () => {
+      const state = pipelineSharedState(2, { producers: 1, consumers: 1 });
+      const consumer = start({ task: 'waitForever', role: 'consumer', state });
+      makePipeline(state, 'producer').quit();
+      expect(await consumer.answer).toMatchObject({
+        code: 'WS3002',
+        message: expect.stringContaining(
+          'stage 0 awaits 1 of 1 commits, and 1 of the threads that commit have quit',
         ),
       });
-    }
-  });
-
-  test('a producer that quits too early is an error in the consumer that waits for it', async () => {
-    const state = pipelineSharedState(2, { producers: 1, consumers: 1 });
-    const consumer = start({ task: 'waitForever', role: 'consumer', state });
-    makePipeline(state, 'producer').quit();
-    expect(await consumer.answer).toMatchObject({
-      code: 'WS3002',
-      message: expect.stringContaining(
-        'stage 0 awaits 1 of 1 commits, and 1 of the threads that commit have quit',
-      ),
-    });
-  });
+    },
+  );
 });
