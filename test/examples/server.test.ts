@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, type DeviceArray, job, kernel, open } from 'warpstage';
 import { affine } from '../../examples/affine.ts';
 import { serverOf } from '../../examples/server/server.ts';
-import { atLength } from '../support/thorough.ts';
+import { atLength, isFirst } from '../support/thorough.ts';
 import { underLoad } from './server-under-load.ts';
 
 /** Fails in its second chunk. */
@@ -52,7 +52,7 @@ async function post(path: string, body: Uint8Array): Promise<{ status: number | 
   return { status: response.statusCode, body: await buffer(response) };
 }
 
-test('many clients at once each get their own', async () => {
+test.runIf(isFirst)('many clients at once each get their own', async () => {
   const answers = await Promise.all(
     Array.from({ length: 16 }, (_, i) => post(`/affine?a=2&b=${i}`, bytesOf(numbers(i * 5000, i)))),
   );
@@ -75,7 +75,7 @@ function filled(): DeviceArray[] {
   return taken;
 }
 
-describe('what fails', () => {
+describe.runIf(isFirst)('what fails', () => {
   test('before the first part is answered by a status', async () => {
     for (const path of ['/other', '//', '/constructor'])
       expect(await post(path, new Uint8Array())).toMatchObject({ status: 404 });
@@ -102,7 +102,7 @@ describe('what fails', () => {
   });
 });
 
-test('a client that does not read holds its own job back and nobody else', async () => {
+test.runIf(isFirst)('a client that does not read holds its own job back and nobody else', async () => {
   const piece = bytesOf(numbers(1 << 16));
   const pieces = 96;
   const request = begun('/affine?a=3');
@@ -125,7 +125,7 @@ test('a client that does not read holds its own job back and nobody else', async
   expect(all.subarray(-piece.length).equals(bytesOf(numbers(1 << 16).map((x) => 3 * x)))).toBe(true);
 });
 
-test('a client that goes ends its job', async () => {
+test.runIf(isFirst)('a client that goes ends its job', async () => {
   const request = begun('/affine');
   request.on('error', () => {});
   request.write(bytesOf(numbers(50_000)));
@@ -139,7 +139,7 @@ test('a client that goes ends its job', async () => {
 test.runIf(atLength)(
   '200 clients: no error, each served, memory flat',
   async () => {
-    const { result, fewest, before, after, text } = await underLoad(200, 40);
+    const { result, fewest, before, after, text } = await underLoad(200, 20);
     console.log(text);
     const { errors, timeouts, non2xx, mismatches } = result;
     expect({ errors, timeouts, non2xx, mismatches }).toEqual({
