@@ -2,7 +2,7 @@
 
 import { type Device, type OpenOptions, open } from 'warpstage';
 import { gpus } from './gpu.ts';
-import { atLength } from './thorough.ts';
+import { atLength, isFirst } from './thorough.ts';
 import { hasTool } from './tools.ts';
 
 export interface TestDevice {
@@ -30,20 +30,25 @@ export const nativeDevices: readonly TestDevice[] =
     ? [device('cpu-native', 'cpu', { compile: 'first', threads: 2 }, /^native/, 'cpu-native')]
     : [];
 
+/** Whether what ran before has had all devices but those of the system's compiler. */
+const isRest = !isFirst && nativeDevices.length > 0;
+
 /** The CPU in its ways. */
-export const cpuDevices: readonly TestDevice[] = [
-  device('cpu, wasm, two threads', 'cpu', { target: 'wasm', threads: 2 }, /^wasm/),
-  device('cpu, wasm, one thread', 'cpu', { target: 'wasm', threads: 1 }, /^wasm/),
-  device('cpu, interpreter', 'cpu', { target: 'interpreter' }, /^interpreter$/),
-  ...nativeDevices,
-];
+export const cpuDevices: readonly TestDevice[] = isRest
+  ? nativeDevices
+  : [
+      device('cpu, wasm, two threads', 'cpu', { target: 'wasm', threads: 2 }, /^wasm/),
+      device('cpu, wasm, one thread', 'cpu', { target: 'wasm', threads: 1 }, /^wasm/),
+      device('cpu, interpreter', 'cpu', { target: 'interpreter' }, /^interpreter$/),
+      ...nativeDevices,
+    ];
 
 /** Every kind of device that is here and tests each access. */
 export const checkedDevices: readonly TestDevice[] =
-  gpus === 0
+  gpus === 0 || isRest
     ? cpuDevices
     : [...cpuDevices, device('cuda, checked', 'cuda', { checked: true }, /^cuda \(kernel, checked/)];
 
-/** Every kind of device that is here, for `describe.each`. */
+/** Every kind of device that is here, for `describe.each`; of a rest, those that nothing ran on before. */
 export const devices: readonly TestDevice[] =
-  gpus === 0 ? checkedDevices : [...checkedDevices, device('cuda', 'cuda', {}, /^cuda \(kernel/)];
+  gpus === 0 || isRest ? checkedDevices : [...checkedDevices, device('cuda', 'cuda', {}, /^cuda \(kernel/)];

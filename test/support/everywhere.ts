@@ -6,18 +6,16 @@ import type { Kernel } from '#warpstage/kernel/kernel.js';
 import type { Executable, Fault } from '#warpstage/targets/executable.js';
 import { cudaTargets } from './cuda.ts';
 import { deliveries, interpreter } from './interpreter.ts';
-import { nativeTargets } from './native.ts';
+import { nativeInTurn } from './native.ts';
 import { type KernelLaunch, runKernel } from './run-kernel.ts';
 import type { Target } from './run-program.ts';
+import { isFirst } from './thorough.ts';
 import { wasm, wasmStates } from './wasm.ts';
 
-/** The interpreter under each policy of delivery; WebAssembly, and at length the CPU's own instructions, as chosen and as state machines. */
-export const everyTarget: readonly Target[] = [
-  ...deliveries.map((delivery) => interpreter(delivery)),
-  wasm,
-  wasmStates,
-  ...nativeTargets,
-];
+/** The interpreter under each policy of delivery, and WebAssembly as chosen and as state machines; of a rest, one of each. */
+const targets: readonly Target[] = isFirst
+  ? [...deliveries.map((delivery) => interpreter(delivery)), wasm, wasmStates]
+  : [interpreter('late'), wasm];
 
 export interface Everywhere {
   readonly arguments: KernelLaunch['arguments'];
@@ -27,8 +25,8 @@ export interface Everywhere {
 }
 
 /**
- * What all targets do; the arrays of the launch stay as they are. Where `native` is false the CPU's own instructions are left
- * out: of random kernels few are given to the system's compiler, which takes a fifth of a second for each.
+ * What all targets do, at length also the CPU's own instructions, as chosen or as state machines in turn; the arrays of the launch
+ * stay as they are. Where `native` is false these are left out: of random kernels few are given to the system's compiler.
  */
 export function runEverywhere(kernel: Kernel, launch: KernelLaunch, { native = true } = {}): Everywhere {
   const run = (target: Target) => {
@@ -41,7 +39,7 @@ export function runEverywhere(kernel: Kernel, launch: KernelLaunch, { native = t
     const { fault, executable } = runKernel(target, kernel, { ...launch, arguments: copies });
     return { target: target.name, arguments: copies, fault, executable };
   };
-  const runs = everyTarget.filter((target) => native || !nativeTargets.includes(target)).map(run);
+  const runs = [...targets, ...(native ? nativeInTurn(kernel, launch) : [])].map(run);
   const [first, ...others] = runs;
   if (first!.fault === null) others.push(...cudaTargets.map(run));
   for (const { target, fault, arguments: results, executable } of others) {

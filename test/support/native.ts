@@ -2,6 +2,7 @@
 //
 // Where there is no compiler there are none of these, save where CI expects one.
 
+import type { Kernel } from '#warpstage/kernel/kernel.js';
 import { findCompiler } from '#warpstage/runtime/cpu/native/compiler.js';
 import { Libraries } from '#warpstage/runtime/cpu/native/libraries.js';
 import { createNativeRunner } from '#warpstage/runtime/cpu/native/runner.js';
@@ -9,8 +10,9 @@ import { type NativeOptions, NativeTarget } from '#warpstage/runtime/cpu/native/
 import { nativeStates } from '#warpstage/targets/executable.js';
 import type { OptionalCpuPass } from '#warpstage/targets/legalise/cpu/passes.js';
 import type { WasmExecutable } from '#warpstage/targets/wasm/compile.js';
+import type { KernelLaunch } from './run-kernel.ts';
 import type { Target } from './run-program.ts';
-import { atLength } from './thorough.ts';
+import { atLength, isFirst } from './thorough.ts';
 import { hasTool } from './tools.ts';
 
 export const hasCompiler = hasTool('cc');
@@ -45,6 +47,23 @@ function target(name: string, options: NativeOptions, width = compiler!.width): 
 /** As a kernel is run by choice, and by state machines. */
 export const nativeTargets: readonly Target[] =
   hasCompiler && atLength ? [target('native', {}), target('native, states', { mode: 'states' })] : [];
+
+/** All these targets; of a rest, those that nothing ran on before. */
+export function newAmong(targets: readonly Target[]): readonly Target[] {
+  return isFirst || nativeTargets.length === 0 ? targets : nativeTargets;
+}
+
+/**
+ * One of these, by what it is to run, so that of many kernels some run in each way: the system's compiler takes
+ * longer for one than all other targets together.
+ */
+export function nativeInTurn({ body }: Kernel, { block, arguments: data }: KernelLaunch): readonly Target[] {
+  const scalars = Object.entries(data).filter(([, value]) => !ArrayBuffer.isView(value));
+  const text = `${body}${JSON.stringify([block, scalars], (_, value) => (typeof value === 'bigint' ? String(value) : value))}`;
+  let sum = 0;
+  for (let i = 0; i < text.length; ++i) sum = (Math.imul(sum, 31) + text.charCodeAt(i)) | 0;
+  return nativeTargets.filter((_, way) => way === ((sum >>> 8) & 1));
+}
 
 /** As a kernel is run by choice, with vectors of this processor's width; null where there is no compiler. `without`: leaves out a pass. */
 export function nativeTarget(without?: OptionalCpuPass): Target | null {

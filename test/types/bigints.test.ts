@@ -5,13 +5,13 @@ import { deviceFunction, kernel, open } from 'warpstage';
 import { kernelOf, mistakesIn, statementsOf, variablesOf } from '../compiler/support.ts';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
-import { nativeTargets } from '../support/native.ts';
+import { nativeTargets, newAmong } from '../support/native.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
-const checkedTargets = [interpreter('eager'), wasm, wasmStates, ...nativeTargets];
-const targets = [...checkedTargets, ...cudaTargets];
+const checkedTargets = newAmong([interpreter('eager'), wasm, wasmStates, ...nativeTargets]);
+const targets = newAmong([...checkedTargets, ...cudaTargets]);
 const schema = {
   a: 'i64[]',
   u: 'u64[]',

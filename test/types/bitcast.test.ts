@@ -5,7 +5,7 @@ import { generateCuda } from '#warpstage/targets/cuda/generate.js';
 import { compile, kernelOf, mistakesIn, statementsOf } from '../compiler/support.ts';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
-import { nativeTargets } from '../support/native.ts';
+import { nativeTargets, newAmong } from '../support/native.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { testCompiling } from '../support/nvcc.ts';
 import { runKernel } from '../support/run-kernel.ts';
@@ -34,7 +34,7 @@ const wide = kernelOf(
 
 const some = [0, -0, 1, -1.5, 1e-40, -1e-300, 3e38, 1e300, Infinity, -Infinity, 0.1, 123456.789];
 
-describe.each([interpreter('eager'), wasm, wasmStates, ...nativeTargets, ...cudaTargets])(
+describe.each(newAmong([interpreter('eager'), wasm, wasmStates, ...nativeTargets, ...cudaTargets]))(
   '$name',
   (target) => {
     test('keeps 32 bits', () => {

@@ -7,13 +7,13 @@ import { decodeHalf, encodeHalf } from '#warpstage/kernel/half.js';
 import { kernelOf, statementsOf } from '../compiler/support.ts';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
-import { nativeTargets } from '../support/native.ts';
+import { nativeTargets, newAmong } from '../support/native.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
 const count = 8192;
-const targets = [interpreter('eager'), wasm, wasmStates, ...nativeTargets, ...cudaTargets];
+const targets = newAmong([interpreter('eager'), wasm, wasmStates, ...nativeTargets, ...cudaTargets]);
 
 describe('the conversion itself', () => {
   test('makes a NaN of every NaN, whatever its bits', () => {

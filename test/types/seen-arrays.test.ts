@@ -8,13 +8,13 @@ import { blockUniformPipelines } from '#warpstage/targets/legalise/synchronisati
 import { compile, kernelOf, mistakesIn } from '../compiler/support.ts';
 import { cudaTargets } from '../support/cuda.ts';
 import { interpreter } from '../support/interpreter.ts';
-import { nativeTargets } from '../support/native.ts';
+import { nativeTargets, newAmong } from '../support/native.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { testCompiling } from '../support/nvcc.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
-const checkedTargets = [interpreter('eager'), wasm, wasmStates, ...nativeTargets];
+const checkedTargets = newAmong([interpreter('eager'), wasm, wasmStates, ...nativeTargets]);
 
 sayWithoutGpu();
 

@@ -7,7 +7,7 @@ import type { Kernel } from '#warpstage/kernel/kernel.js';
 import type { Fault } from '#warpstage/targets/executable.js';
 import { cudaTargets } from '../support/cuda.ts';
 import { deliveries, interpreter } from '../support/interpreter.ts';
-import { nativeTargets } from '../support/native.ts';
+import { nativeInTurn } from '../support/native.ts';
 import { type KernelLaunch, runKernel } from '../support/run-kernel.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 
@@ -29,13 +29,13 @@ function run(target: Parameters<typeof runKernel>[0], kernel: Kernel, launch: Ke
   return { arguments: copies, ...runKernel(target, kernel, { ...launch, arguments: copies }) };
 }
 
-/** The one outcome of all targets and schedules; without the CPU's own instructions where `native` is false. */
+/** The one outcome of all targets and schedules, of the two of the CPU's own instructions one in turn; without the CPU's own instructions where `native` is false. */
 export function outcomeOf(kernel: Kernel, launch: KernelLaunch, { native = true } = {}): Outcome {
   const chosen = run(wasm, kernel, launch);
   const { executable } = chosen;
   if (executable.target !== 'wasm') throw new Error('not an executable of WebAssembly');
   const gpu = chosen.fault === null ? cudaTargets : [];
-  const compiled = native ? nativeTargets : [];
+  const compiled = native ? nativeInTurn(kernel, launch) : [];
   const others = [wasmStates, ...compiled, ...deliveries.map((each) => interpreter(each)), ...gpu];
   for (const target of others) {
     const other = run(target, kernel, launch);
