@@ -26,7 +26,7 @@ const schema = {
 const given = { n: 2 ** 31 - 1, i: -7, u: 4_000_000_000, x: 0.5, w: 0.1 };
 
 /** What a thread leaves in d[0], or the error of a kernel that is none. */
-function outcome(statements: string, indexType: 'i32' | 'i64' = 'i32'): number | string {
+function outcome(statements: string, indexType: 'i32' | 'i64' = 'i32', native = true): number | string {
   const text = `({ ${Object.keys(schema).join(', ')} }, cuda) => { ${statements} }`;
   const made = kernel(schema, new Function(`return ${text}`)(), { name: 'rule' });
   const arrays = {
@@ -36,12 +36,11 @@ function outcome(statements: string, indexType: 'i32' | 'i64' = 'i32'): number |
     b: Uint8Array.of(10, 15),
   };
   try {
-    const { arguments: results } = runEverywhere(made, {
-      grid: 1,
-      block: 1,
-      indexType,
-      arguments: { ...given, ...arrays },
-    });
+    const { arguments: results } = runEverywhere(
+      made,
+      { grid: 1, block: 1, indexType, arguments: { ...given, ...arrays } },
+      { native },
+    );
     return (results.d as Float64Array)[0]!;
   } catch (error) {
     if (!(error instanceof WarpstageError)) throw error;
@@ -157,8 +156,9 @@ const rules: Readonly<Record<string, readonly (readonly [statements: string, out
   };
 
 describe.each(Object.entries(rules))('%s', (_, cases) => {
-  test.each(cases)('%s', (statements, expected) => {
-    expect(outcome(statements)).toBe(expected);
+  // One of each sentence for the system's compiler, whose code is made of WebAssembly's.
+  test.each(cases.map((one, at) => [...one, at === 0] as const))('%s', (statements, expected, native) => {
+    expect(outcome(statements, 'i32', native)).toBe(expected);
   });
 });
 
