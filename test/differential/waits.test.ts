@@ -7,7 +7,6 @@ import type { Fault } from '#warpstage/targets/executable.js';
 import { interpreter } from '../support/interpreter.ts';
 import { interpreted, threadsOf } from '../support/lowered.ts';
 import { runProgram, type Target } from '../support/run-program.ts';
-import { atLength } from '../support/thorough.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
 import { logLength, type WaitingProgram, waitingProgram } from './random-waits.ts';
 import { randomRuns, tapes } from './tape.ts';
@@ -46,7 +45,7 @@ test.each([wasmStates, wasm, interpreter(1), ...cohorts])('$name agrees with the
       const kind = expected.fault?.kind ?? 'ended';
       if (kind === 'ended' || kind === 'deadlock' || kind === 'misuse') seen[kind] += 1;
     }),
-    randomRuns((target.lower === undefined ? 250 : 160) / (atLength ? 1 : 2)),
+    randomRuns(target.lower === undefined ? 125 : 80),
   );
   for (const times of Object.values(seen)) expect(times).toBeGreaterThan(0);
 });
