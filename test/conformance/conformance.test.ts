@@ -5,7 +5,7 @@ import { type Device, open } from 'warpstage';
 import { devices, nativeDevices, type TestDevice } from '../support/devices.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
-import { partOf, someOf } from '../support/thorough.ts';
+import { isFirst, partOf, someOf } from '../support/thorough.ts';
 import { wasmStates, wasmStatesWithStages, wasmWithStages } from '../support/wasm.ts';
 import { runOn } from './case.ts';
 import { allCases } from './cases.ts';
@@ -23,10 +23,15 @@ const [first, ...others]: readonly Place[] = [
 ];
 
 const all = Object.entries(allCases).flatMap(([subject, cases]) => cases.map((one) => ({ ...one, subject })));
+/** Whether a case that the rest is about has its turn at a place: at half of those that it was not run at. */
+const isAgain = (place: Place, one: (typeof all)[number]) =>
+  (others.indexOf(place) + Math.floor(all.indexOf(one) / others.length)) % 2 === 0;
 const places = [first!, ...others, ...nativeDevices]
   .map((place) => ({
     ...place,
-    cases: someOf(all, (_, at) => [first, others[at % others.length]].includes(place)),
+    cases: someOf(all, (_, at) => [first, others[at % others.length]].includes(place)).filter(
+      (one) => isFirst || (nativeDevices as readonly Place[]).includes(place) || isAgain(place, one),
+    ),
   }))
   .filter(({ cases }) => cases.length > 0);
 
