@@ -55,6 +55,9 @@ test('lanes under a mask that a kernel makes meet again before they go on', () =
   expect(new Set(made)).toEqual(new Set(['lanes']));
 });
 
+// Each for two of the four: for an old and a recent one, or for one between and the latest.
 testCompiling('all cases compile', (architecture) =>
-  programs.map((program) => cudaText(program, architecture)),
+  programs
+    .filter((_, at) => at % 2 === Number([80, 120].includes(architecture)))
+    .map((program) => cudaText(program, architecture)),
 );
