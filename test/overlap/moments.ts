@@ -2,7 +2,7 @@
 // each; between, the same comes again with every chunk. So at length all ways in which something happens meet each operation
 // of both ends, and take turns at those between: together they meet each.
 
-import { atLength } from '../support/thorough.ts';
+import { atLength, isInTurn } from '../support/thorough.ts';
 
 const begin = 8;
 const end = 12;
@@ -13,7 +13,7 @@ const end = 12;
  */
 export function* moments(count: number, stride: number, turn: number, turns: number): Generator<number> {
   for (let n = 1; ; n++) {
-    const isMet = n <= begin || n > count - end || n % turns === turn % turns;
+    const isMet = !isInTurn || n <= begin || n > count - end || n % turns === turn % turns;
     if (n > count || (atLength ? isMet : n % stride === 0)) yield n;
   }
 }

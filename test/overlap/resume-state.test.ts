@@ -14,7 +14,7 @@ import { type Device, type Job, open, type RunOptions, run, WarpstageError } fro
 import { root } from '../cli/support.ts';
 import { randomRuns } from '../differential/tape.ts';
 import { damage, damaged } from '../formats/damaged.ts';
-import { atLength } from '../support/thorough.ts';
+import { atLength, isInTurn } from '../support/thorough.ts';
 import { chunk, chunks, works } from './accumulating-works.ts';
 import { FileOperations } from './file-operations.ts';
 import { expectFailure, namesIn, npyFile, temporaryDirectory } from './support.ts';
@@ -140,7 +140,7 @@ describe.each(inTurn)('%s', (name, position) => {
       const env = { ...process.env, TSX_TSCONFIG_PATH: 'tsconfig.build.json' };
       return spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', env });
     };
-    for (const killed of kills.filter((_, i) => i % inTurn.length === position)) {
+    for (const killed of kills.filter((_, i) => !isInTurn || i % inTurn.length === position)) {
       if (options.output !== undefined) rmSync(options.output as string, { force: true });
       const { signal, stderr } = start(killed);
       expect(signal, stderr).toBe('SIGKILL');

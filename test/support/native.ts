@@ -12,7 +12,7 @@ import type { OptionalCpuPass } from '#warpstage/targets/legalise/cpu/passes.js'
 import type { WasmExecutable } from '#warpstage/targets/wasm/compile.js';
 import type { KernelLaunch } from './run-kernel.ts';
 import type { Target } from './run-program.ts';
-import { atLength, isFirst } from './thorough.ts';
+import { atLength, isFirst, isInTurn } from './thorough.ts';
 import { hasTool } from './tools.ts';
 
 export const hasCompiler = hasTool('cc');
@@ -62,7 +62,7 @@ export function nativeInTurn({ body }: Kernel, { block, arguments: data }: Kerne
   const text = `${body}${JSON.stringify([block, scalars], (_, value) => (typeof value === 'bigint' ? String(value) : value))}`;
   let sum = 0;
   for (let i = 0; i < text.length; ++i) sum = (Math.imul(sum, 31) + text.charCodeAt(i)) | 0;
-  return nativeTargets.filter((_, way) => way === ((sum >>> 8) & 1));
+  return nativeTargets.filter((_, way) => !isInTurn || way === ((sum >>> 8) & 1));
 }
 
 /** As a kernel is run by choice, with vectors of this processor's width; null where there is no compiler. `without`: leaves out a pass. */
