@@ -12,28 +12,32 @@ import { allCases } from './cases.ts';
 
 type Place = Pick<TestDevice, 'name' | 'ranOn' | 'open'>;
 
+const interpreters: readonly Place[] = (['late', 2, 1, 3] as const).map((delivery) => ({
+  name: `cpu, interpreter, ${typeof delivery === 'number' ? `seed ${delivery}` : delivery}`,
+  ranOn: /^interpreter$/,
+  open: () => open('cpu', { target: 'interpreter', delivery }),
+}));
+
 /** The first has all cases; in `npm test` the others share them. */
 const [first, ...others]: readonly Place[] = [
   ...devices.filter((device) => !nativeDevices.includes(device)),
-  ...(['late', 2, 1, 3] as const).map((delivery) => ({
-    name: `cpu, interpreter, ${typeof delivery === 'number' ? `seed ${delivery}` : delivery}`,
-    ranOn: /^interpreter$/,
-    open: () => open('cpu', { target: 'interpreter', delivery }),
-  })),
+  ...interpreters,
 ];
 
 const all = Object.entries(allCases).flatMap(([subject, cases]) => cases.map((one) => ({ ...one, subject })));
-/** Whether a case that the rest is about has its turn at a place: at half of those that it was not run at. */
-const isAgain = (place: Place, one: (typeof all)[number]) =>
-  (others.indexOf(place) + Math.floor(all.indexOf(one) / others.length)) % 2 === 0;
-const places = [first!, ...others, ...nativeDevices]
-  .map((place) => ({
+
+/** What a place has of the rest, where the devices that `npm test` has had are not there: half of the cases, in turn. */
+const restOf = (place: Place) => all.filter((_, at) => (at + others.indexOf(place)) % 2 === 0);
+
+const places = [
+  ...[first!, ...others].map((place) => ({
     ...place,
-    cases: someOf(all, (_, at) => [first, others[at % others.length]].includes(place)).filter(
-      (one) => isFirst || (nativeDevices as readonly Place[]).includes(place) || isAgain(place, one),
-    ),
-  }))
-  .filter(({ cases }) => cases.length > 0);
+    cases: isFirst
+      ? someOf(all, (_, at) => [first, others[at % others.length]].includes(place))
+      : restOf(place),
+  })),
+  ...nativeDevices.map((device) => ({ ...device, cases: all })),
+].filter(({ cases }) => cases.length > 0);
 
 sayWithoutGpu();
 
