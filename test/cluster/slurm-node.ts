@@ -97,10 +97,11 @@ export class SlurmNode implements AsyncDisposable {
     await end(this.#controller!, 'SIGKILL');
   }
 
-  /** Waits until the controller has saved what is so now, as it does every five seconds. */
+  /** Waits until the controller has saved what is so now: every five seconds it saves what has changed, so a job that is held is added. */
   async saved(): Promise<void> {
     const file = join(this.#folder, 'state/job_state');
     const now = Date.now();
+    await this.submit(['--hold', '--wrap=true'], this.#folder, {});
     await this.until(() => statSync(file).mtimeMs > now, 'what the controller saves');
   }
 

@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, open } from 'warpstage';
 import { parseSchema } from '#warpstage/kernel/parameters.js';
-import { devices } from '../support/devices.ts';
+import { devices, nativeDevices } from '../support/devices.ts';
 import { sayWithoutGpu } from '../support/no-gpu.ts';
+import { isInTurn } from '../support/thorough.ts';
 import { corpus } from './corpus.ts';
 import { launchOf, type Misuse } from './misuse.ts';
 
@@ -34,8 +35,11 @@ async function runMended(device: Device, misuse: Misuse): Promise<Readonly<Recor
 }
 
 const compiling = devices.filter(({ options }) => options.target !== 'interpreter');
+/** The system's compiler, which takes long for each, is given some. */
+const some = corpus.filter((_, i) => !isInTurn || i % 4 === 0);
 
-describe.each(compiling)('$name', ({ open: openIt }) => {
+describe.each(compiling)('$name', (kind) => {
+  const { open: openIt } = kind;
   let [device, interpreter]: Device[] = [];
   beforeAll(async () => {
     [device, interpreter] = [await openIt(), await open('cpu', { target: 'interpreter' })];
@@ -45,7 +49,7 @@ describe.each(compiling)('$name', ({ open: openIt }) => {
     await interpreter?.close();
   });
 
-  test.each(corpus)('mended: $name', async (misuse) => {
+  test.each(nativeDevices.includes(kind) ? some : corpus)('mended: $name', async (misuse) => {
     expect(await runMended(device!, misuse)).toEqual(await runMended(interpreter!, misuse));
   });
 });

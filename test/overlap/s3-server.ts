@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { restoreEnvironment } from '../support/environment.ts';
 
 export const secret = 'a-secret-that-is-never-written-down';
 export const keyId = 'AKIDOFTESTS';
@@ -276,7 +277,7 @@ export function useStore(): Store {
     process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
   });
   afterEach(() => {
-    process.env = { ...before };
+    restoreEnvironment(before);
     store.objects.clear();
     store.uploads.clear();
     store.asked = [];

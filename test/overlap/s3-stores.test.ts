@@ -62,7 +62,7 @@ test('are the files of a folder, of which the one that says what they are comes 
       for (let i = 0; i < junk; i++) store.put(`out/y.small/c.${5 * i}`, Buffer.from('left'));
       store.put('out/y.small.other', Buffer.from('another'));
       store.asked = [];
-      await write(length, junk === 1 ? { maxMemory: '1GiB' } : {});
+      await write(length, junk === 1 ? { maxMemory: '4GiB' } : {});
       const put = store.asked.filter(({ what }) => what === 'Put').map(({ key }) => key);
       expect(put.indexOf(metadata)).toBe(put.length - 1);
       store.objects.delete('out/y.small.other');

@@ -176,7 +176,7 @@ describe('a stencil over two dimensions', () => {
       input: at('x.npy'),
       device: ['cpu', 'model:c2050'],
       chunk: 7,
-      maxMemory: '2GiB',
+      maxMemory: '4GiB',
     });
     expect((outputs as { y: Int32Array }).y).toEqual(inJavaScript(data, width, around));
   });

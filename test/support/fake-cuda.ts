@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type * as Koffi from 'koffi';
+import { restoreEnvironment } from './environment.ts';
 import { hasTool } from './tools.ts';
 
 /** Whether a C compiler is here. */
@@ -149,7 +150,7 @@ export function installFakeCuda(): FakeCuda {
     cuptiHold: bound('cupti_hold', 'void'),
     cuptiMost: bound('cupti_most', 'void', 'int'),
     remove: () => {
-      process.env = environment;
+      restoreEnvironment(environment);
       rmSync(folder, { recursive: true });
     },
   };

@@ -54,7 +54,7 @@ export function newAmong(targets: readonly Target[]): readonly Target[] {
 }
 
 /**
- * One of these, by what it is to run, so that of many kernels some run in each way: the system's compiler takes
+ * One of these for half of all that is run, so that of many kernels a quarter runs in each way: the system's compiler takes
  * longer for one than all other targets together.
  */
 export function nativeInTurn({ body }: Kernel, { block, arguments: data }: KernelLaunch): readonly Target[] {
@@ -62,7 +62,7 @@ export function nativeInTurn({ body }: Kernel, { block, arguments: data }: Kerne
   const text = `${body}${JSON.stringify([block, scalars], (_, value) => (typeof value === 'bigint' ? String(value) : value))}`;
   let sum = 0;
   for (let i = 0; i < text.length; ++i) sum = (Math.imul(sum, 31) + text.charCodeAt(i)) | 0;
-  return nativeTargets.filter((_, way) => !isInTurn || way === ((sum >>> 8) & 1));
+  return nativeTargets.filter((_, way) => !isInTurn || way === ((sum >>> 8) & 3));
 }
 
 /** As a kernel is run by choice, with vectors of this processor's width; null where there is no compiler. `without`: leaves out a pass. */
