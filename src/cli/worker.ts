@@ -12,6 +12,7 @@ import { problem, unreadable } from '../diagnostics/problem.ts';
 import { isUrl, shownUrl } from '../formats/url.ts';
 import type { Job } from '../overlap/job.ts';
 import type { RunOptions } from '../overlap/options.ts';
+import { jobsOf, type Sequence } from '../overlap/sequence.ts';
 import { differingVersion } from '../overlap/shards/input-stamps.ts';
 import { checkAllowed, isFolderOfUrls } from '../queue/allowed-urls.ts';
 import type { Connection } from '../queue/connection.ts';
@@ -119,7 +120,8 @@ async function serve(
 
 /** Looks at what pieces are of, and gives what computes them. Throws WS5019 for what is not what the run had. */
 async function prepare(deal: Deal, { folder, urls }: Reach, device: readonly Device[]): Promise<Compute> {
-  for (const file of [deal.module, ...deal.outputs.map((output) => output.file), ...deal.places]) {
+  const written = [...deal.outputs.map((output) => output.file), ...deal.places, deal.journal ?? []].flat();
+  for (const file of [deal.module, ...written]) {
     // Below no folder, whatever files there are of such names.
     if (isUrl(file)) checkAllowed(file, []);
     await checkWithin(file, folder);
@@ -139,8 +141,9 @@ async function prepare(deal: Deal, { folder, urls }: Reach, device: readonly Dev
     const message = `${deal.module} is another here than where the run began`;
     throw problem('WS5019', message, 'give all machines the same files');
   }
-  const { work: loaded } = findJob(await loadModule(deal.module), deal.job);
-  const work = overrideInputs(loaded, deal);
+  const { work } = findJob(await loadModule(deal.module), deal.job);
+  const job = passOf(overrideInputs(work, deal), deal);
+  const computed = settingsOfText(deal.pass?.computed ?? {});
   const { convert, rows, chunk, depth, fsync } = deal;
   const options: RunOptions = {
     input: deal.input,
@@ -153,7 +156,7 @@ async function prepare(deal: Deal, { folder, urls }: Reach, device: readonly Dev
     ...(depth === undefined ? {} : { depth }),
     fsync,
   };
-  const cut = await describeCut(work, options);
+  const cut = await describeCut(job, options, computed);
   const differing = Object.keys({ ...cut.work, ...deal.work }).find(
     (name) => cut.work[name] !== deal.work[name],
   );
@@ -177,14 +180,25 @@ async function prepare(deal: Deal, { folder, urls }: Reach, device: readonly Dev
     const { reducePiece } = await import('../overlap/shards/reductions.ts');
     return (piece, signal) =>
       reducePiece(
-        work as Job,
+        job,
         { ...options, signal },
-        { shard: [piece, deal.of], journal, work: deal.work, versions: deal.versions },
+        { shard: [piece, deal.of], journal, work: deal.work, versions: deal.versions, computed },
       );
   }
   return async (piece, signal) => {
-    await run(work, { ...options, shard: [piece, deal.of], signal });
+    await run(job, { ...options, shard: [piece, deal.of], signal }, { computed });
   };
+}
+
+/** The job that pieces are of: of a sequence, a pass. */
+function passOf(work: Job | Sequence, { job, pass = { number: 1, of: 1, computed: {} } }: Deal): Job {
+  const jobs = jobsOf(work);
+  if (jobs.length === pass.of) return jobs[pass.number - 1]!;
+  throw problem(
+    'WS5019',
+    `${job} is ${counted(jobs.length, 'job')} here, and ${pass.of} where the run began`,
+    'give all machines the same files',
+  );
 }
 
 /** Refuses a file that lies elsewhere, wherever its name leads; of a pattern, what stands before it. */

@@ -116,26 +116,26 @@ export function combineParts(
 }
 
 /**
- * Refuses accumulators that several devices cannot have: what each of them found must be combined, and
- * only the job knows how.
+ * Refuses accumulators that several devices cannot have, or several pieces of the rows: what each of them found must be
+ * combined, and only the job knows how.
  */
-export function checkCombinable({
-  name,
-  accumulators = {},
-}: Pick<AnyDefinition, 'name' | 'accumulators'>): void {
+export function checkCombinable(
+  { name, accumulators = {} }: Pick<AnyDefinition, 'name' | 'accumulators'>,
+  parts: 'devices' | 'pieces' = 'devices',
+): void {
   for (const [accumulator, { per = 'job', combine }] of Object.entries(accumulators)) {
     const subject = `accumulator '${accumulator}' of ${name === undefined ? 'the job' : `job \`${name}\``}`;
     if (combine === 'concat') {
       throw problem(
         'WS5007',
-        `${subject} leaves the elements of different blocks as they are, and those of several devices have no order`,
-        "run it on one device, or have the elements combined: 'sum', 'min', 'max' or a function",
+        `${subject} leaves the elements of different blocks as they are, and those of several ${parts} have no order`,
+        `run it ${parts === 'devices' ? 'on one device' : 'without --queue'}, or have the elements combined: 'sum', 'min', 'max' or a function`,
       );
     }
     if (per === 'job' && combine === undefined) {
       throw problem(
         'WS5007',
-        `${subject} does not say how what several devices found becomes one result`,
+        `${subject} does not say how what several ${parts} found becomes one result`,
         "say in the job what its kernel does to the elements: combine: 'sum', 'min', 'max' or a function",
       );
     }

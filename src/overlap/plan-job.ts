@@ -110,7 +110,7 @@ export async function plan<V, O extends OutputArrays>(
         const result = await run(
           work,
           { ...options, ...settings, output, device, trace: true, onProgress },
-          true,
+          { asSample: true },
         );
         return { ...result, marks, finishing: performance.now() - progressed };
       });

@@ -4,17 +4,13 @@ import { inNode } from './in-node.ts';
 import type { Job, OutputArrays } from './job.ts';
 import type { JobResult, RunOptions } from './options.ts';
 import type { Sequence } from './sequence.ts';
-import { runWhole } from './whole-run.ts';
+import { type RunWays, runWhole } from './whole-run.ts';
 
-/**
- * What `run` of start.ts loads.
- *
- * @param asSample whether the first rows stand for all: cut as these would be, and as many as outputs take in
- */
+/** What `run` of start.ts loads. `ways`: for other parts of this package. */
 export function run<V, O extends OutputArrays>(
   work: Job<V, O> | Sequence<V, O>,
   options: RunOptions,
-  asSample = false,
+  ways: RunWays = {},
 ): Promise<JobResult<V, O>> {
-  return runWhole(inNode, work, options, asSample);
+  return runWhole(inNode, work, options, ways);
 }

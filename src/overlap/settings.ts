@@ -43,6 +43,12 @@ export function checkSettings(jobs: readonly Job[], given: Settings, computed = 
   if (issues.length > 0) throw new WarpstageError(issues);
 }
 
+/** What a job has of the settings that the caller gave. */
+export function ownSettings({ definition }: Job, given: Settings): Settings {
+  const names = settingNames(definition);
+  return Object.fromEntries(Object.entries(given).filter(([name]) => names.includes(name)));
+}
+
 /** Defaults, and what was given over them. A width that nobody set is still missing. */
 export function settingValues(definition: AnyDefinition, given: Settings): Settings {
   const values: Record<string, SettingValue> = {};

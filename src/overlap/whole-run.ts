@@ -29,21 +29,25 @@ import { namesOfDevices, type Participant } from './participants.ts';
 import type { Pieces } from './pieces.ts';
 import type { PlanRequest } from './plan.ts';
 import { jobsOf, type Sequence } from './sequence.ts';
-import { checkSettings, type Settings, settingNames } from './settings.ts';
+import { checkSettings, ownSettings, type Settings } from './settings.ts';
 import { checkShard } from './shards/cut.ts';
 import type { Sink } from './sinks/sink.ts';
 import type { Outputs, Surroundings } from './surroundings.ts';
 
-/**
- * Runs a job where it is.
- *
- * @param asSample whether the first rows stand for all: cut as these would be, and as many as outputs take in
- */
+/** What other parts of this package say of a run. */
+export interface RunWays {
+  /** Whether the first rows stand for all: cut as these would be, and as many as outputs take in. */
+  readonly asSample?: boolean;
+  /** Settings of the first pass that another run's value gave, as where the passes of a sequence are dealt one by one. */
+  readonly computed?: Settings;
+}
+
+/** Runs a job where it is. */
 export async function runWhole<V, O extends OutputArrays>(
   surroundings: Surroundings,
   work: Job<V, O> | Sequence<V, O>,
   options: RunOptions,
-  asSample = false,
+  ways: RunWays = {},
 ): Promise<JobResult<V, O>> {
   if (work?.kind !== 'job' && work?.kind !== 'sequence') {
     throw noJob('run', work);
@@ -64,7 +68,7 @@ export async function runWhole<V, O extends OutputArrays>(
   const { participants } = devices;
   if (participants.length > 1) for (const { definition } of jobs) checkCombinable(definition);
   const copy = surroundings.copiesFor(participants);
-  const whole = new WholeRun(surroundings, work, options, participants, data, destinations, copy, asSample);
+  const whole = new WholeRun(surroundings, work, options, participants, data, destinations, copy, ways);
   return (await whole.run()) as JobResult<V, O>;
 }
 
@@ -77,7 +81,7 @@ class WholeRun {
   readonly #destinations: ReadonlyMap<string, OutputData>;
   readonly #meter: Meter;
   readonly #copy: CopyBytes;
-  readonly #asSample: boolean;
+  readonly #ways: RunWays;
   readonly #stop = new AbortController();
   readonly #outputs: Outputs;
   readonly #ranOn = new Set<string>();
@@ -96,10 +100,10 @@ class WholeRun {
     data: ReadonlyMap<string, InputData>,
     destinations: ReadonlyMap<string, OutputData>,
     copy: CopyBytes,
-    asSample: boolean,
+    ways: RunWays,
   ) {
     this.#surroundings = surroundings;
-    this.#asSample = asSample;
+    this.#ways = ways;
     this.#work = work;
     this.#options = options;
     this.#participants = participants;
@@ -206,17 +210,15 @@ class WholeRun {
   /** Whether nobody asks what became of each chunk, stage by stage. */
   get #mayBeInPieces(): boolean {
     const { trace = false, onChunk, resume = false, shard } = this.#options;
-    return !trace && onChunk === undefined && !resume && shard === undefined && !this.#asSample;
+    return !trace && onChunk === undefined && !resume && shard === undefined && !this.#ways.asSample;
   }
 
   /** What the caller set, as far as this pass has it, and what the pass before computed. */
   #settings(job: Job, position: number, before: unknown): Settings {
-    const names = settingNames(job.definition);
-    const given = Object.entries(this.#options.settings ?? {}).filter(([name]) => names.includes(name));
     const pass = this.#work.kind === 'sequence' ? this.#work.following[position - 1] : undefined;
-    const computed = pass?.settings(before as never) ?? {};
+    const computed = (pass === undefined ? this.#ways.computed : pass.settings(before as never)) ?? {};
     checkSettings([job], computed, true);
-    return { ...Object.fromEntries(given), ...computed };
+    return { ...ownSettings(job, this.#options.settings ?? {}), ...computed };
   }
 
   async #pass(
@@ -248,7 +250,7 @@ class WholeRun {
         settings,
         convert: this.#options.convert,
         head: this.#options.rows,
-        asSample: this.#asSample,
+        asSample: this.#ways.asSample ?? false,
         chunk: this.#options.chunk ?? 'auto',
         depth: this.#options.depth ?? 'auto',
         resume: this.#options.resume || false,

@@ -2,7 +2,8 @@
 //
 // A run has two streams: `warpstage-ID` has a message for each piece that is to be computed, which goes away when it is
 // acknowledged; `warpstage-ID-news` has the deal, what workers say, and the server's own note of a piece that was delivered
-// too often. ID is the outputs' place, so that a second run of the same outputs finds, and ends, what a first one left.
+// too often. ID is the outputs' place, so that a second run of the same outputs finds, and ends, what a first one left. Each
+// pass of a sequence has streams of its own: a worker that still asks for pieces of one gets none of the next.
 // What is read here may be anything.
 
 import { createHash } from 'node:crypto';
@@ -23,6 +24,15 @@ export interface DealtFile {
 /** The input of a run: of one name, in the order of the declaration, or by name. */
 export type DealtInput = DealtFile | readonly DealtFile[] | Readonly<Record<string, readonly DealtFile[]>>;
 
+/** Which pass of a sequence pieces are of. */
+export interface DealtPass {
+  /** Counted from 1. */
+  readonly number: number;
+  readonly of: number;
+  /** Settings that the value of the pass before gave. */
+  readonly computed: Readonly<Record<string, string>>;
+}
+
 /** The work that pieces are of. Paths are absolute. */
 export interface Deal {
   /** Of this run alone, whatever it has in common with another. */
@@ -31,7 +41,9 @@ export interface Deal {
   readonly module: string;
   /** Of the module's text. */
   readonly moduleSum: string;
+  /** As the module exports it; of a sequence, one of its passes. */
   readonly job: string;
+  readonly pass?: DealtPass;
   readonly input: DealtInput;
   /** Of a reduction, what the pieces of its accumulators are named after. */
   readonly outputs: readonly DealtFile[];
@@ -110,6 +122,11 @@ export function pieceOfSubject(subject: string): number | undefined {
   return n === undefined ? undefined : Number(n);
 }
 
+/** What pieces are of, in words. */
+export function workInWords({ job, pass }: Pick<Deal, 'job' | 'pass'>): string {
+  return pass === undefined ? job : `${job} (pass ${pass.number} of ${pass.of})`;
+}
+
 export function idOfOutputs(places: readonly string[]): string {
   return createHash('sha256').update(places.join('\0')).digest('hex').slice(0, 16);
 }
@@ -162,11 +179,17 @@ export function parseDeal(text: string): Deal | undefined {
   const isFiles = (value: unknown) => Array.isArray(value) && value.every(isFile);
   const isInput = (value: unknown) =>
     isFile(value) || isFiles(value) || (isObject(value) && Object.values(value).every(isFiles));
+  const isPass = (value: unknown) =>
+    isObject(value) &&
+    isCount(value.of, 1000) &&
+    isCount(value.number, value.of as number) &&
+    isTexts(value.computed);
   const isWhole =
     isText(deal.run) &&
     isText(deal.module) &&
     isText(deal.moduleSum) &&
     isText(deal.job) &&
+    (deal.pass === undefined || isPass(deal.pass)) &&
     (deal.journal === undefined || isText(deal.journal)) &&
     isInput(deal.input) &&
     isFiles(deal.outputs) &&

@@ -7,13 +7,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { problem } from '../diagnostics/problem.ts';
 import type { Connection } from './connection.ts';
-import { consumer, type Deal, type namesOf } from './deal.ts';
+import { consumer, type Deal, type QueueNames } from './deal.ts';
 import { NewsReader } from './news.ts';
 
 /** What is to be dealt. */
 export interface DealRequest {
   readonly deal: Deal;
-  readonly names: ReturnType<typeof namesOf>;
+  readonly names: QueueNames;
+  /** Of the other passes of a sequence, whichever another run of the same outputs may be at. */
+  readonly others?: readonly QueueNames[];
   /** The pieces that are missing. */
   readonly pieces: readonly number[];
   readonly connection: Connection;
@@ -189,9 +191,9 @@ class Table {
   }
 
   async #remove(): Promise<void> {
-    const { names, connection } = this.#request;
+    const { names, others = [], connection } = this.#request;
     const { JetStreamApiError } = connection.client.jetstream;
-    for (const name of [names.pieces, names.news]) {
+    for (const name of [names, ...others].flatMap(({ pieces, news }) => [pieces, news])) {
       await connection
         .persist(() => connection.streams.streams.delete(name))
         .catch((error: unknown) => {

@@ -20,6 +20,7 @@ import {
   parseDeal,
   pieceOfSubject,
   type QueueNames,
+  workInWords,
 } from './deal.ts';
 
 /** Computes the n-th piece of a deal. Throws why it cannot. */
@@ -181,7 +182,7 @@ class Worker {
     } catch (error) {
       if (signal.aborted) message.nak();
       if (signal.aborted || !(error instanceof WarpstageError)) throw error;
-      say(`piece ${piece} of ${deal.job}: ${error.message}`);
+      say(`piece ${piece} of ${workInWords(deal)}: ${error.message}`);
       await this.#fail(run, piece, message, error);
     } finally {
       clearInterval(alive);

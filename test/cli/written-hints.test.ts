@@ -30,6 +30,14 @@ beforeAll(async () => {
   folder.file('nothing.ts', 'export const answer = 42;\n');
   folder.file('affine.ts', jobText('affine', "map({ y: 'f32', x: 'f32' }, ({ x }) => 2 * x + 1);", ''));
   folder.file('pair.ts', jobText('pair', "map({ z: 'f32', x: 'f32', y: 'f32' }, ({ x, y }) => x + y);", ''));
+  folder.file(
+    'blocks.ts',
+    `import { job, kernel, map, sequence } from 'warpstage';
+const count = kernel({ x: 'readonly f32[]', n: 'i32[]' }, ({ n }, cuda) => { cuda.atomicAdd(n, cuda.blockIdx.x, 1); });
+const counts = job({ kernel: count, inputs: { x: {} }, accumulators: { n: { per: 'block', combine: 'concat' } } });
+export const blocks = sequence([counts, { job: map({ y: 'f32', x: 'f32' }, ({ x }) => x + 1), settings: () => ({}) }]);
+`,
+  );
   folder.file('total.ts', jobText('total', "reduce({ sum: 'f64', x: 'f32' }, ({ x }) => x);", ''));
   folder.file(
     'two.ts',
@@ -116,6 +124,11 @@ test.each([
     'run @affine.ts @text.csv @z.npy --convert nearest --column w',
     'its columns are u, v; choose one with --column (column in the job)',
     'run @affine.ts @text.csv @z.npy --convert nearest «--column» u',
+  ],
+  [
+    'run @blocks.ts @x.npy @z.npy --queue nats://host:4222',
+    "run it without --queue, or have the elements combined: 'sum', 'min', 'max' or a function",
+    'run @blocks.ts @x.npy @z.npy',
   ],
   [
     'run @affine.ts @x.npy @z.npy --queue nats://host:4222 --resume',

@@ -4,6 +4,7 @@ import { mutationsOf } from './mutation.ts';
 
 const long = ['test/queue/queue.test.ts'];
 const sound = ['test/queue/sound.test.ts'];
+const sequences = ['test/queue/sequences.test.ts'];
 
 export const mutations = [
   ...mutationsOf(
@@ -50,6 +51,55 @@ export const mutations = [
       from: 'checkAllowed(file, []);\n    await checkWithin(file, folder);',
       to: 'checkAllowed(file, []);\n    await checkWithin(folder, folder);',
       why: 'who may write to the server has a worker run any module of its machine',
+    },
+    {
+      name: 'every pass of a sequence is its first',
+      from: 'return jobs[pass.number - 1]!;',
+      to: 'return jobs[0]!;',
+      why: 'workers refuse all passes of a sequence but the first',
+      tests: sequences,
+    },
+    {
+      name: 'another number of passes is taken',
+      from: 'if (jobs.length === pass.of)',
+      to: 'if (jobs.length >= 1)',
+      why: 'a worker whose sequence has other passes computes one of them, or fails without a word of why',
+      tests: sequences,
+    },
+    {
+      name: 'what the pass before found is left out',
+      from: 'settingsOfText(deal.pass?.computed ?? {})',
+      to: 'settingsOfText({})',
+      why: 'workers compute with the defaults of settings in the place of what a sequence has found',
+      tests: sequences,
+    },
+  ]),
+  ...mutationsOf('src/cli/run-queue.ts', sequences, [
+    {
+      name: 'pieces of accumulators are left',
+      from: 'if (pass.journal !== undefined) for (const place of places) await removePieces(place, of);',
+      to: 'void [places, of, pass, removePieces];',
+      why: 'a run leaves the pieces of its reductions, and the next one takes them',
+    },
+    {
+      name: 'the settings of the whole are described for each pass',
+      from: ': { input: pass.input, settings: pass.given })',
+      to: ': { input: pass.input, settings: set })',
+      why: 'a sequence of which one pass alone has a setting is refused when a pass is through',
+    },
+  ]),
+  ...mutationsOf('src/cli/queue-pieces.ts', sequences, [
+    {
+      name: 'a later pass may read other files',
+      from: 'JSON.stringify(a) !== JSON.stringify(b)',
+      to: 'JSON.stringify(a) === undefined && b === undefined',
+      why: 'a file that is added to a pattern between two passes makes numbers of two inputs, and nobody is told',
+    },
+    {
+      name: 'pieces of other settings are taken',
+      from: 'piece.work[name] !== work[name]',
+      to: 'piece.work[name] === undefined',
+      why: 'an output is put together of pieces with two means',
     },
   ]),
   ...mutationsOf(
@@ -124,6 +174,13 @@ export const mutations = [
       from: 'this.#refused.size >= most',
       to: 'this.#refused.size > most',
       why: 'a run whose own workers all refuse never ends',
+    },
+    {
+      name: 'what another run deals of a sequence is left at another pass',
+      from: '[names, ...others].flatMap(',
+      to: '[names, ...others.slice(0, 0)].flatMap(',
+      why: 'two runs of one output deal its passes to the same workers, and neither ends the other',
+      tests: sequences,
     },
   ]),
   ...mutationsOf('src/queue/url.ts', long, [

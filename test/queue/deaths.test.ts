@@ -33,10 +33,10 @@ export const twice = job({
 `;
 const rows = 1000;
 
-function folderWithJob() {
+function folderWithJob(text = module) {
   const folder = temporaryDirectory();
   const at = (name: string) => join(folder, name);
-  writeFileSync(at('twice.ts'), module);
+  writeFileSync(at('twice.ts'), text);
   writeFileSync(at('x.i32'), new Uint8Array(Int32Array.from({ length: rows }, (_, i) => i).buffer));
   const run = (output: string, ...options: string[]) =>
     start(['run', 'twice.ts', 'x.i32', output, ...options], { cwd: folder });
@@ -65,6 +65,41 @@ function processesIn(folder: string): string[] {
     }
   });
 }
+
+/** Two passes that end their process once each, where a file says so; what the first finds depends on the order of its pieces. */
+const twoPasses = `import { existsSync, rmSync } from 'node:fs';
+import { job, kernel, sequence } from 'warpstage';
+const launch = (pass) => ({ rows, offset }) => {
+  if (offset === 100 && existsSync(pass)) {
+    rmSync(pass);
+    process.kill(process.pid, 'SIGKILL');
+  }
+  return { grid: Math.ceil(rows / 256), block: 256 };
+};
+const fold = kernel({ x: 'readonly i32[]', sum: 'i32[]' }, ({ x, sum }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  if (i >= x.length) return;
+  let v = x[i]!;
+  for (let k = 0; k < 5000000; k++) v = v * 1664525 + 1013904223;
+  cuda.atomicAdd(sum, 0, v);
+});
+const spread = kernel({ x: 'readonly i32[]', y: 'i32[]', seed: 'i32' }, ({ x, y, seed }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  if (i >= y.length) return;
+  let v = x[i]! + seed;
+  for (let k = 0; k < 5000000; k++) v = v * 1664525 + 1013904223;
+  y[i] = v;
+});
+const first = job({
+  name: 'first', kernel: fold, inputs: { x: {} }, launch: launch('die-1'),
+  accumulators: { sum: { combine: (a, b) => (Math.imul(a, 31) + b) | 0 } },
+  finish: ({ sum }) => sum[0],
+});
+const second = job({
+  name: 'second', kernel: spread, inputs: { x: {} }, outputs: { y: {} }, settings: { seed: {} }, launch: launch('die-2'),
+});
+export const twice = sequence([first, { job: second, settings: (seed) => ({ seed }) }]);
+`;
 
 describe.runIf(hasServer && atLength)('over a queue', { timeout: 120_000 }, () => {
   test.each([1, 2])('workers and their server are killed at random (seed %i)', async (seed) => {
@@ -112,5 +147,51 @@ describe.runIf(hasServer && atLength)('over a queue', { timeout: 120_000 }, () =
     const { report } = JSON.parse(again.stdout.toString()) as { report: { before: number } };
     expect(report.before).toBe(pieces.length);
     expect(readFileSync(at('y.i32')).equals(await wholeOutput())).toBe(true);
+  });
+
+  /** The passes of the report of a command that ended well. */
+  function passesOf({ code, stdout, stderr }: Awaited<ReturnType<typeof outcomeOf>>) {
+    expect(code, stderr).toBe(0);
+    const { report } = JSON.parse(stdout.toString()) as { report: { passes: { before: number }[] } };
+    return report.passes;
+  }
+
+  /** What one worker writes that nobody disturbs, of twenty pieces in each pass. */
+  let alone: Promise<Buffer> | undefined;
+  const ofOneWorker = () => {
+    alone ??= (async () => {
+      const { at, run } = folderWithJob(twoPasses);
+      passesOf(await outcomeOf(run('y.i32', '--workers', '1', '--pieces', '20', '--json')));
+      return readFileSync(at('y.i32'));
+    })();
+    return alone;
+  };
+
+  test('of two passes, in each of which a worker is killed', async () => {
+    const { folder, at, run } = folderWithJob(twoPasses);
+    for (const pass of ['die-1', 'die-2']) writeFileSync(at(pass), '');
+    const options = ['--workers', '3', '--pieces', '20', '--ack-wait', '1s', '--json'];
+    passesOf(await outcomeOf(run('y.i32', ...options)));
+    expect(namesIn(folder).filter((name) => !name.startsWith('.'))).toEqual(['twice.ts', 'x.i32', 'y.i32']);
+    expect(readFileSync(at('y.i32')).equals(await ofOneWorker())).toBe(true);
+  });
+
+  test('of two passes, in each of which the command is killed, and started again', async () => {
+    const { folder, at, run } = folderWithJob(twoPasses);
+    const options = ['--workers', '2', '--pieces', '20', '--json'];
+    for (const piece of [/^y\.i32\.pass-1\.sum\.\d+-of-20$/, /^y\.i32\.\d+-of-20$/]) {
+      const child = run('y.i32', ...options);
+      const outcome = outcomeOf(child);
+      await until(() => namesIn(folder).some((name) => piece.test(name)));
+      child.kill('SIGKILL');
+      await outcome;
+      await until(() => processesIn(folder).length === 0);
+    }
+    const [first, second] = passesOf(await outcomeOf(run('y.i32', ...options)));
+    expect(first!.before).toBe(20);
+    expect(second!.before).toBeGreaterThan(0);
+    expect(second!.before).toBeLessThan(20);
+    expect(namesIn(folder).filter((name) => !name.startsWith('.'))).toEqual(['twice.ts', 'x.i32', 'y.i32']);
+    expect(readFileSync(at('y.i32')).equals(await ofOneWorker())).toBe(true);
   });
 });

@@ -11,7 +11,8 @@ import type { OutputFile, RunOptions } from '../options.ts';
 import { checkWhole } from '../outputs.ts';
 import { granularityOf } from '../plan.ts';
 import type { Sequence } from '../sequence.ts';
-import type { Outputs } from '../surroundings.ts';
+import type { Settings } from '../settings.ts';
+import type { Given, Outputs } from '../surroundings.ts';
 import { runWhole } from '../whole-run.ts';
 import { cutRun, factsOfCut } from './cut-run.ts';
 import { stampsOf, versionsOf } from './input-stamps.ts';
@@ -28,8 +29,8 @@ export interface CutWork {
   readonly granularity: number;
   /** Bytes of the inputs, as the kernel has them. */
   readonly bytes: number;
-  /** The files of the inputs. */
-  readonly files: readonly string[];
+  /** The files of each input. */
+  readonly files: Readonly<Record<string, readonly string[]>>;
   /** What a reduction makes its value with. */
   readonly context: JobContext & { readonly rows: number };
 }
@@ -44,10 +45,20 @@ class Described extends Error {
   }
 }
 
-/** Describes the pieces of a job. Throws what a run of one would, before it computes. */
-export async function describeCut(work: Job | Sequence, options: RunOptions): Promise<CutWork> {
+/**
+ * Describes the pieces of a job, or of the first pass of a sequence. Throws what a run of one would, before it computes.
+ *
+ * @param computed settings that the value of a pass before gave
+ */
+export async function describeCut(
+  work: Job | Sequence,
+  options: RunOptions,
+  computed: Settings = {},
+): Promise<CutWork> {
   const describing = {
     ...inNode,
+    // Of a sequence each pass is cut by itself.
+    check: (given: Given) => inNode.check({ ...given, jobs: given.jobs.slice(-1) }),
     async cut(...[definition, request, run, rows]: Parameters<typeof cutRun>): Promise<void> {
       if (!isReduction(definition)) {
         // Refuses what cannot be cut.
@@ -58,7 +69,7 @@ export async function describeCut(work: Job | Sequence, options: RunOptions): Pr
           const data = request.destinations.get(name) as string | OutputFile;
           checkWhole(data, { parameter: name, element, rate, shape: run.shapes[i]! });
         }
-      } else checkCombinable(definition);
+      } else checkCombinable(definition, 'pieces');
       const bytes = run.inputs.reduce((sum, input) => sum + rows[1] * rowBytes(input), 0);
       throw new Described({
         work: await factsOfCut(definition, request, run),
@@ -66,7 +77,11 @@ export async function describeCut(work: Job | Sequence, options: RunOptions): Pr
         rows: rows[1],
         granularity: granularityOf(run.outputs),
         bytes,
-        files: [...request.data.values()].flatMap((data) => (filesOf(data) ?? []).map(({ file }) => file)),
+        files: Object.fromEntries(
+          [...request.data]
+            .filter(([name]) => name in definition.inputs || name in (definition.arrays ?? {}))
+            .map(([name, data]) => [name, (filesOf(data) ?? []).map(({ file }) => file)]),
+        ),
         context: {
           ...{ settings: run.settings, rows: rows[1], chunkRows: run.plan.chunkRows },
           lengths: Object.fromEntries([...run.constants].map(([name, { length }]) => [name, length])),
@@ -75,7 +90,7 @@ export async function describeCut(work: Job | Sequence, options: RunOptions): Pr
     },
   };
   try {
-    await runWhole(describing, work, { ...options, shard: [1, 1] });
+    await runWhole(describing, work, { ...options, shard: [1, 1] }, { computed });
   } catch (error) {
     if (error instanceof Described) return error.cut;
     throw error;

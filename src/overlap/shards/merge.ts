@@ -114,9 +114,10 @@ export async function readPieces(output: string, signal: AbortSignal): Promise<T
   return arrays;
 }
 
-/** Removes the pieces of an output. */
-export async function removePieces(output: string): Promise<void> {
-  for (const path of await piecesOf(output)) await removePiece(path);
+/** Removes the pieces of an output that is cut into so many, as far as they are there. */
+export async function removePieces(output: string, of: number): Promise<void> {
+  const there = (await piecesBeside(output)).get(of) ?? [];
+  for (const n of there) await removePiece(placeOfPiece(output, [n, of]));
 }
 
 /** The bytes of a piece's elements from one of the whole on. */

@@ -11,6 +11,7 @@ import { inNode } from '../in-node.ts';
 import type { AnyDefinition, Job, JobContext, TypedArray } from '../job.ts';
 import type { Facts } from '../journal/text.ts';
 import type { RunOptions } from '../options.ts';
+import type { Settings } from '../settings.ts';
 import { runWhole } from '../whole-run.ts';
 import { skipTo } from './cut-run.ts';
 import { differingVersion, type InputStamps, stampsOf, urlStamps, versionsOf } from './input-stamps.ts';
@@ -34,6 +35,8 @@ interface ReducedWork {
   readonly journal: string;
   readonly work: Facts;
   readonly versions: Facts;
+  /** Settings that the value of a pass before gave. */
+  readonly computed?: Settings;
 }
 
 /**
@@ -44,7 +47,7 @@ interface ReducedWork {
 export async function reducePiece(
   job: Job,
   { fsync = false, signal, ...options }: RunOptions,
-  { shard, journal, work, versions }: ReducedWork,
+  { shard, journal, work, versions, computed = {} }: ReducedWork,
 ): Promise<void> {
   const { finish: _, ...definition } = job.definition;
   const accumulators = definition.accumulators!;
@@ -71,11 +74,12 @@ export async function reducePiece(
       await skipTo(definition, request, run, rows);
     },
   };
-  const { value } = await runWhole(cutting, part, {
-    ...options,
-    ...(signal === undefined ? {} : { signal }),
-    shard,
-  });
+  const { value } = await runWhole(
+    cutting,
+    part,
+    { ...options, ...(signal === undefined ? {} : { signal }), shard },
+    { computed },
+  );
   const [n, of] = shard;
   const how = { fsync, signal: signal as AbortSignal | undefined };
   for (const [name, array] of Object.entries(value as Record<string, TypedArray>)) {
