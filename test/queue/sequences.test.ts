@@ -6,6 +6,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { open } from 'warpstage';
 import { loadModule } from '#warpstage/cli/load-module.js';
 import { checkSameInputs } from '#warpstage/cli/queue-pieces.js';
 import type { Job } from '#warpstage/overlap/job.js';
@@ -24,6 +25,7 @@ import { deal as dealPieces } from '#warpstage/queue/dealer.js';
 import { OwnServer } from '#warpstage/queue/server.js';
 import { npy, numbers, runHere } from '../cli/support.ts';
 import { namesIn, temporaryDirectory } from '../overlap/support.ts';
+import { atLength } from '../support/thorough.ts';
 import { connect, dealOf, hasServer, until } from './support.ts';
 
 /** Mean, spread about it, and both taken out: f32 sums, whose last digits depend on the order. */
@@ -197,7 +199,7 @@ describe.runIf(hasServer)('with a server', () => {
     const isDealt = async () => (await connection.streams.streams.names(allPieces).next()).length > 0;
     await until(async () => ended || (await isDealt()));
     const worker = async () => {
-      const line = ['worker', server.url, '--within', folder, '--idle', '0.5s', '--threads', '1', '--quiet'];
+      const line = ['worker', server.url, '--within', folder, '--idle', '1s', '--threads', '1', '--quiet'];
       while (!ended) expect((await runHere(...line)).stderr).toBe('');
     };
     await Promise.all(Array.from({ length: workers }, worker));
@@ -233,7 +235,7 @@ describe.runIf(hasServer)('with a server', () => {
     expect(namesIn(folder)).toEqual(['alone.f64', 'x.npy', 'z.f64', 'z.ts']);
   });
 
-  test('one that only reduces gives a value, and says what became of each pass', async () => {
+  test.runIf(atLength)('one that only reduces gives a value', async () => {
     const { folder, at, line } = folderWithJobs();
     const ran = await overQueue(folder, line('both', '--journal', at('sums')));
     expect(ran.code, ran.stderr).toBe(0);
@@ -242,13 +244,13 @@ describe.runIf(hasServer)('with a server', () => {
       `${Number(mean.toPrecision(5))} ${Number(spread.toPrecision(5))}`,
     );
     expect(ran.stderr).toMatch(/\nboth: 10 pieces by 1 worker in /);
-    expect(ran.stderr).toContain('\n  pass 1, mean: 5 pieces\n  pass 2, spread: 5 pieces\n');
     expect(namesIn(folder)).toEqual(['x.npy', 'z.ts']);
   });
 
   test('pieces of any pass that are there are taken, and those of other settings refused', async () => {
     const { folder, at, line } = folderWithJobs();
     const { exports } = await loadModule(at('z.ts'));
+    await using device = await open('cpu', { threads: 1 });
     const { mean, spread, z } = expected();
     const shard = (n: number, at: number) =>
       runHere(
@@ -260,7 +262,7 @@ describe.runIf(hasServer)('with a server', () => {
       ['mean', 1, [4, 2, 1, 3, 5], {}],
       ['spread', 2, [2], { mean }],
     ] as const) {
-      const options = { input: at('x.npy'), chunk: '4MiB' };
+      const options = { input: at('x.npy'), chunk: '4MiB', device };
       const work = exports[job] as Job;
       const { work: facts, versions } = await describeCut(work, options, computed);
       for (const n of which)
@@ -270,7 +272,7 @@ describe.runIf(hasServer)('with a server', () => {
     }
     expect((await shard(3, mean)).code).toBe(0);
     expect((await shard(5, mean + 1e-9)).code).toBe(0);
-    const queued = () => overQueue(folder, line('zscore', at('z.f64'), '--json'));
+    const queued = () => overQueue(folder, line('zscore', at('z.f64')));
     const refused = await queued();
     expect(refused.code).toBe(4);
     expect(refused.stderr).toContain(
@@ -287,10 +289,14 @@ describe.runIf(hasServer)('with a server', () => {
     rmSync(at('z.f64.5-of-5'));
     const ran = await queued();
     expect(ran.code, ran.stderr).toBe(0);
-    expect(reportOf(ran)).toMatchObject({
-      before: 11,
-      passes: [{ before: 5 }, { before: 5 }, { before: 1 }],
-    });
+    expect(ran.stderr).toMatch(/\nzscore: 15 pieces by 1 worker in /);
+    expect(ran.stderr).toContain(
+      `
+  pass 1, mean: 5 pieces, 5 of them there before
+  pass 2, spread: 5 pieces, 5 of them there before
+  pass 3, standardise: 5 pieces, 1 of them there before
+`,
+    );
     expect(readFileSync(at('z.f64')).equals(z)).toBe(true);
     expect(namesIn(folder)).toEqual(['x.npy', 'z.f64', 'z.ts']);
   });
@@ -338,7 +344,7 @@ describe.runIf(hasServer)('with a server', () => {
     });
     const refused = expect(dealing).rejects.toMatchObject({
       code: 'WS5019',
-      message: 'all workers refuse the work: zscore is 3 jobs here, and 4 where the run began',
+      message: expect.stringContaining('zscore is 3 jobs here, and 4 where the run began') as string,
     });
     await runHere('worker', server.url, '--within', folder, '--idle', '0.5s', '--threads', '1', '--quiet');
     await refused;
