@@ -7,6 +7,8 @@ export interface Storm {
   readonly servers?: number;
   /** What a piece takes. */
   readonly steps: number;
+  /** `'mix'`, or `'passes'`, a sequence. Default: the first. */
+  readonly job?: string;
 }
 
 export function stormOfKills(storm: Storm): Promise<{

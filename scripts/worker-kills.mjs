@@ -1,7 +1,7 @@
-// node scripts/worker-kills.mjs [--kills N] [--pieces N] [--workers N] [--seed N] [--servers N] [--save]: a run over a queue whose
-// workers are killed (SIGKILL) at random moments, and replaced, N times (200). Its output must have the bytes of a run in one
-// process, and no piece may be committed twice. --servers kills the server as well, so many times. --save writes
-// bench/results/worker-kills.json.
+// node scripts/worker-kills.mjs [--kills N] [--pieces N] [--workers N] [--seed N] [--servers N] [--job NAME] [--save]: a run over a
+// queue whose workers are killed (SIGKILL) at random moments, and replaced, N times (200). Its output must have the bytes of a
+// run in one process, and no piece may be committed twice. --servers kills the server as well, so many times. --job passes is a
+// sequence, with so many pieces in each pass. --save writes bench/results/worker-kills.json.
 //
 // `npm run test:long` does the same with fewer kills. Build first.
 
@@ -24,16 +24,28 @@ import { OwnServer } from '../dist/internals/queue/server.js';
 
 const program = join(import.meta.dirname, '../dist/cli/main.js');
 
-/** A job of which a piece takes as long as it is told. */
-const module = `import { job, kernel } from 'warpstage';
-const mixed = kernel({ x: 'readonly i32[]', y: 'i32[]', steps: 'i32' }, ({ x, y, steps }, cuda) => {
+/** Jobs of which a piece takes as long as it is told; sums of integers are those of one process, however rows are cut. */
+const module = `import { job, kernel, sequence } from 'warpstage';
+const mixed = kernel({ x: 'readonly i32[]', y: 'i32[]', steps: 'i32', seed: 'i32' }, ({ x, y, steps, seed }, cuda) => {
   const i = cuda.thisGrid().threadRank();
   if (i >= y.length) return;
-  let v = x[i]!;
+  let v = x[i]! + seed;
   for (let k = 0; k < steps; k++) v = v * 1664525 + 1013904223;
   y[i] = v;
 });
-export const mix = job({ kernel: mixed, inputs: { x: {} }, outputs: { y: {} }, settings: { steps: 1000 } });
+const added = kernel({ x: 'readonly i32[]', sum: 'i32[]', steps: 'i32' }, ({ x, sum, steps }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  if (i >= x.length) return;
+  let v = x[i]!;
+  for (let k = 0; k < steps; k++) v = v * 1664525 + 1013904223;
+  cuda.atomicAdd(sum, 0, v);
+});
+const settings = { steps: 1000 };
+export const mix = job({ kernel: mixed, inputs: { x: {} }, outputs: { y: {} }, settings: { ...settings, seed: 0 } });
+const add = job({
+  kernel: added, inputs: { x: {} }, accumulators: { sum: { combine: 'sum' } }, settings, finish: ({ sum }) => sum[0],
+});
+export const passes = sequence([add, { job: mix, settings: (seed) => ({ seed }) }]);
 `;
 const rowsOfPiece = 64;
 
@@ -47,7 +59,7 @@ function randomOf(seed) {
 }
 
 /** Runs, and kills. Gives what came of it; `problems` is empty where all is as it must be. */
-export async function stormOfKills({ kills, pieces, workers, seed, servers = 0, steps }) {
+export async function stormOfKills({ kills, pieces, workers, seed, servers = 0, steps, job = 'mix' }) {
   const folder = mkdtempSync(join(tmpdir(), 'worker-kills-'));
   const at = (name) => join(folder, name);
   const random = randomOf(seed);
@@ -84,20 +96,11 @@ export async function stormOfKills({ kills, pieces, workers, seed, servers = 0, 
       at('x.i32'),
       new Uint8Array(Int32Array.from({ length: pieces * rowsOfPiece }, () => random() * 2 ** 31).buffer),
     );
-    const whole = start(['run', 'mix.ts', 'x.i32', 'whole.i32', '--set', `steps=${steps}`, '--quiet']);
+    const about = ['--job', job, '--set', `steps=${steps}`, '--quiet'];
+    const whole = start(['run', 'mix.ts', 'x.i32', 'whole.i32', ...about]);
     if ((await whole.ended) !== 0) throw new Error(whole.told);
     const queue = ['--queue', '--pieces', `${pieces}`, '--tries', '100', '--ack-wait', '1s'];
-    const run = start([
-      'run',
-      'mix.ts',
-      'x.i32',
-      'y.i32',
-      '--set',
-      `steps=${steps}`,
-      '--json',
-      '--quiet',
-      ...queue,
-    ]);
+    const run = start(['run', 'mix.ts', 'x.i32', 'y.i32', '--json', ...about, ...queue]);
     let code;
     void run.ended.then((ended) => {
       code = ended;
@@ -106,7 +109,9 @@ export async function stormOfKills({ kills, pieces, workers, seed, servers = 0, 
 
     const seen = new Map();
     const look = () => {
-      for (const name of readdirSync(folder).filter((one) => /^y\.i32\.\d+-of-\d+$/.test(one))) {
+      for (const name of readdirSync(folder).filter((one) =>
+        /^y\.i32\.(pass-1\.sum\.)?\d+-of-\d+$/.test(one),
+      )) {
         const about = statSync(at(name), { bigint: true, throwIfNoEntry: false });
         if (about === undefined) continue;
         const stamp = `${about.ino} ${about.mtimeNs} ${about.size}`;
@@ -172,13 +177,15 @@ if (process.argv[1] === import.meta.filename) {
       ...{ kills: { type: 'string', default: '200' }, pieces: { type: 'string', default: '1000' } },
       ...{ workers: { type: 'string', default: '4' }, seed: { type: 'string', default: '1' } },
       ...{ servers: { type: 'string', default: '0' }, steps: { type: 'string', default: '10000000' } },
+      job: { type: 'string', default: 'mix' },
       save: { type: 'boolean', default: false },
     },
   });
-  const { save, ...numbers } = values;
-  const result = await stormOfKills(
-    Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, Number(value)])),
-  );
+  const { save, job, ...numbers } = values;
+  const result = await stormOfKills({
+    job,
+    ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, Number(value)])),
+  });
   console.log(result);
   if (save) {
     const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version };

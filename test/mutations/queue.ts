@@ -53,6 +53,13 @@ export const mutations = [
       why: 'who may write to the server has a worker run any module of its machine',
     },
     {
+      name: 'what a reduction writes may lie anywhere',
+      from: 'deal.places, deal.journal ?? []]',
+      to: 'deal.places, []]',
+      why: 'who may write to the server has a worker write outside of its folder',
+      tests: sequences,
+    },
+    {
       name: 'every pass of a sequence is its first',
       from: 'return jobs[pass.number - 1]!;',
       to: 'return jobs[0]!;',

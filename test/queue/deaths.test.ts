@@ -107,6 +107,19 @@ describe.runIf(hasServer && atLength)('over a queue', { timeout: 120_000 }, () =
     expect(await stormOfKills(storm)).toMatchObject({ problems: [], kills: 12, serverKills: 2 });
   });
 
+  test('workers of two passes and their server are killed at random', async () => {
+    const storm = {
+      kills: 12,
+      servers: 2,
+      pieces: 20,
+      workers: 4,
+      steps: 10_000_000,
+      seed: 3,
+      job: 'passes',
+    };
+    expect(await stormOfKills(storm)).toMatchObject({ problems: [], kills: 12, serverKills: 2 });
+  });
+
   test('a piece that kills its workers is named, and the same command tries it alone once more', async () => {
     const { at, run } = folderWithJob();
     writeFileSync(at('poison'), '');
@@ -187,7 +200,13 @@ describe.runIf(hasServer && atLength)('over a queue', { timeout: 120_000 }, () =
       await outcome;
       await until(() => processesIn(folder).length === 0);
     }
-    const [first, second] = passesOf(await outcomeOf(run('y.i32', ...options)));
+    const child = run('y.i32', ...options);
+    let shown = '';
+    child.stderr!.on('data', (part: Buffer) => {
+      shown += part.toString();
+    });
+    const [first, second] = passesOf(await outcomeOf(child));
+    expect(shown).toMatch(/^twice \(2 of 2, [^)]+\): \d+ %, /m);
     expect(first!.before).toBe(20);
     expect(second!.before).toBeGreaterThan(0);
     expect(second!.before).toBeLessThan(20);

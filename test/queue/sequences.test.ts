@@ -330,21 +330,31 @@ describe.runIf(hasServer)('with a server', () => {
     await expect(later).rejects.toMatchObject({ code: 'WS5017' });
   });
 
-  test('a worker refuses passes that its module has not', async () => {
+  test.each<[string, Partial<Deal>, string]>([
+    [
+      'passes that its module has not',
+      { pass: { number: 3, of: 4, computed: {} } },
+      'zscore is 3 jobs here, and 4 where the run began',
+    ],
+    [
+      'to write what a pass finds elsewhere',
+      { journal: '/elsewhere/sums' },
+      '/elsewhere/sums does not lie in',
+    ],
+  ])('a worker refuses %s', async (_, about, message) => {
     const { folder, at } = folderWithJobs();
     await using connection = await connect(server.url);
-    const about: Partial<Deal> = {
+    const { deal, names } = dealOf(at('z.f64'), pieces, {
       ...{ module: at('z.ts'), moduleSum: sumOfModule(Buffer.from(module)), job: 'zscore' },
-      ...{ pass: { number: 3, of: 4, computed: {} }, input: { file: at('x.npy') } },
-    };
-    const { deal, names } = dealOf(at('z.f64'), pieces, about);
+      ...{ pass: { number: 1, of: 3, computed: {} }, input: { file: at('x.npy') }, ...about },
+    });
     const { signal } = new AbortController();
     const dealing = dealPieces({
       ...{ deal, names, pieces: [1], connection, signal, most: 1, onPiece: () => {}, onTrouble: () => {} },
     });
     const refused = expect(dealing).rejects.toMatchObject({
       code: 'WS5019',
-      message: expect.stringContaining('zscore is 3 jobs here, and 4 where the run began') as string,
+      message: expect.stringContaining(message) as string,
     });
     await runHere('worker', server.url, '--within', folder, '--idle', '0.5s', '--threads', '1', '--quiet');
     await refused;
