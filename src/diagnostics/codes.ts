@@ -74,7 +74,7 @@ export const codes = {
   WS5017: 'a queue whose server is away, or that is gone',
   WS5018: 'pieces of a queue that failed each time they were tried',
   WS5019: 'work of a queue that a worker refuses',
-  WS5020: 'a store of objects that does not answer, or refuses for a time',
+  WS5020: 'a server or store of objects that does not answer, or refuses for a time',
   // 6xxx: the command line
   WS6001: 'wrong usage of the command line',
   // 7xxx: what the checker finds

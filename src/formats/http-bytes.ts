@@ -5,10 +5,11 @@
 // answer.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { counted } from '../diagnostics/count.ts';
 import { problem, unreadable } from '../diagnostics/problem.ts';
 import type { OpenBytes } from './bytes.ts';
 import { leastBytes, type Ranged, RangedBytes } from './ranged-bytes.ts';
-import { StreamBytes } from './stream-bytes.ts';
+import { type ReadableShape, StreamBytes } from './stream-bytes.ts';
 import { pathInName, shownUrl } from './url.ts';
 import { changedUrl, type UrlVersions } from './url-versions.ts';
 
@@ -18,8 +19,10 @@ const pieceGarbage = 2 ** 25;
 /** Milliseconds that a server may take until it begins to answer. What breaks off in an answer, or stands still, `fetch` tells. */
 const patience = 60_000;
 
-/** Milliseconds before another try, where the network or the server fails. */
+/** Milliseconds before another try, where the network or the server fails and does not say how many. */
 const pauses = [100, 1000];
+/** As many as a server may ask for (`Retry-After`). One that wants more is not waited for. */
+const longestPause = 60_000;
 
 /**
  * Opens a URL. `opened` receives what ends it, before anything is asked. `versions`: those that the run has met, of which
@@ -87,7 +90,9 @@ export async function findVersion(
 
 function streamOf(server: Server, response: Response): OpenBytes {
   if (response.status !== 200) throw server.answered(response);
-  return new StreamBytes(server.name, response.body ?? [], { heldBytes: pieceGarbage }).begin();
+  const { body } = response;
+  const pieces = body === null ? [] : { getReader: () => server.readerOf(body) };
+  return new StreamBytes(server.name, pieces, { heldBytes: pieceGarbage }).begin();
 }
 
 /** What tells versions of a file apart, as the server says it. */
@@ -149,12 +154,16 @@ class Server {
       ...(range && { range: `bytes=${range.begin}-${range.end - 1}` }),
       ...(version === undefined ? {} : { 'if-range': version }),
     };
-    for (const pause of [...pauses, undefined]) {
+    for (const usual of [...pauses, undefined]) {
+      let pause = usual;
       try {
         const response = await this.#answer(headers);
         if ([200, 206, 412, 416].includes(response.status)) return await take(response);
         await response.body?.cancel();
-        if (response.status < 500 || pause === undefined) throw this.answered(response);
+        const wanted = pauseOf(response);
+        if (pause === undefined || !isForNow(response.status) || wanted > longestPause)
+          throw this.answered(response);
+        pause = Math.max(pause, wanted);
       } catch (cause) {
         if (pause === undefined || this.#stop.signal.aborted || !isPassing(cause)) throw this.failed(cause);
       }
@@ -165,11 +174,26 @@ class Server {
     throw new Error('the last try has ended');
   }
 
+  /** Reads an answer that is read once: what breaks off is told as what cannot be had. */
+  readerOf(body: ReadableStream<Uint8Array>): ReturnType<ReadableShape<Uint8Array>['getReader']> {
+    const reader = body.getReader();
+    return {
+      read: () =>
+        reader.read().catch((cause: unknown) => {
+          throw this.failed(cause);
+        }),
+      cancel: (reason) => reader.cancel(reason),
+      releaseLock: () => reader.releaseLock(),
+    };
+  }
+
   /** The answer, when it begins. */
   async #answer(headers: Record<string, string>): Promise<Response> {
     const silence = new AbortController();
     // As `fetch` says it of the network.
-    const reason = new Error(`the server has not answered for ${patience / 1000} s`);
+    const reason = Object.assign(new Error(`the server has not answered for ${patience / 1000} s`), {
+      code: 'ETIMEDOUT',
+    });
     const timer = setTimeout(() => silence.abort(new TypeError('silent', { cause: reason })), patience);
     try {
       const signal = AbortSignal.any([this.#stop.signal, silence.signal]);
@@ -179,12 +203,19 @@ class Server {
     }
   }
 
-  answered({ status, statusText }: Response): Error {
+  answered(response: Response): Error {
+    const { status, statusText } = response;
     const why = `the server answers ${status} ${statusText}`.trimEnd();
+    const cause = new Refusal(status);
+    if (isForNow(status)) {
+      const seconds = Math.ceil(pauseOf(response) / 1000);
+      const when = seconds > 0 ? `in ${counted(seconds, 'second')}, as it asks` : 'later';
+      return problem('WS5020', `${this.name} cannot be read: ${why}`, `run it again ${when}`, cause);
+    }
     const hint = /[*{]/.test(pathInName(this.name))
       ? 'a pattern names files, and no URLs: name each, one behind the other, or with --input x=<URL> for each'
       : 'check the URL, and who may read it';
-    return problem('WS5003', `${this.name} cannot be read: ${why}`, hint, new Refusal(status));
+    return problem('WS5003', `${this.name} cannot be read: ${why}`, hint, cause);
   }
 
   failed(cause: unknown): Error {
@@ -193,7 +224,10 @@ class Server {
     const inner = cause instanceof TypeError && cause.cause instanceof Error ? cause.cause : cause;
     const named = inner as { readonly code?: string; readonly message?: string };
     const reason = named.message === '' ? new Error(named.code) : inner;
-    return unreadable(this.name, reason, 'check the URL, and whether the server is up');
+    const hint = 'check the URL, and whether the server is up';
+    const error = unreadable(this.name, reason, hint);
+    if (!isPassing(cause) || !ofNetwork.test(named.code ?? '')) return error;
+    return problem('WS5020', error.issues[0]!.message, hint, cause);
   }
 
   close(): void {
@@ -216,6 +250,21 @@ export function isAbsent(error: unknown): boolean {
   const { cause } = error as { readonly cause?: unknown };
   return cause instanceof Refusal && cause.status === 404;
 }
+
+/** Whether a server refuses what it may give later. */
+function isForNow(status: number): boolean {
+  return status >= 500 || status === 429 || status === 408;
+}
+
+/** Milliseconds after which a server asks to be asked again; 0 where it does not say. */
+function pauseOf({ headers }: Response): number {
+  const said = headers.get('retry-after')?.trim() ?? '';
+  const pause = /^\d+$/.test(said) ? 1000 * Number(said) : Date.parse(said) - Date.now();
+  return Number.isNaN(pause) ? 0 : Math.max(0, pause);
+}
+
+/** What the network says that may be otherwise later, by codes of the system and of `fetch`. */
+const ofNetwork = /^(ECONN(RESET|REFUSED|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|EAI_AGAIN|UND_ERR_\w+)$/;
 
 /** Whether another try may do better: the network has failed, and not what was asked. */
 function isPassing(cause: unknown): boolean {

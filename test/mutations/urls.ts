@@ -6,7 +6,29 @@ const again = ['test/overlap/urls-again.test.ts'];
 const stores = ['test/formats/zarr-urls.test.ts'];
 const storesAgain = ['test/overlap/store-urls.test.ts'];
 
+const faults = ['test/overlap/url-faults.test.ts'];
+
 export const mutations = [
+  ...mutationsOf('src/formats/http-bytes.ts', faults, [
+    {
+      name: 'a server that says when to ask again is asked before',
+      from: 'pause = Math.max(pause, wanted);',
+      to: '',
+      why: 'a server that is busy for some seconds ends a run of hours',
+    },
+    {
+      name: 'a server is waited for as long as it likes',
+      from: ' || wanted > longestPause',
+      to: '',
+      why: 'a run stands still for a day, and says nothing',
+    },
+    {
+      name: 'a server that wants fewer requests has refused for ever',
+      from: ' || status === 429 || status === 408',
+      to: '',
+      why: 'a limit of requests ends a run of hours, and no scheduler tries it again',
+    },
+  ]),
   ...mutationsOf('src/formats/url-versions.ts', again, [
     {
       name: 'a URL that is opened again may be of another version',

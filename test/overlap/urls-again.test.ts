@@ -159,7 +159,7 @@ describe('a server', () => {
       if (number > 5) request.socket.destroy();
       return number > 5;
     };
-    await expectFailure(run(stencil, options), 'WS5003', 'x.npy cannot be read', /check the URL/);
+    await expectFailure(run(stencil, options), 'WS5020', 'x.npy cannot be read', /check the URL/);
     host.instead = answer;
     expect((await run(stencil, options)).report.resumed!.rows).toBeGreaterThan(0);
     same('y.npy', 'whole.npy');

@@ -186,7 +186,12 @@ describe('a URL', () => {
       response.writeHead(500).end();
       return true;
     };
-    await expectFailure(readAll(`${host.origin}/x.npy`), 'WS5003', 'the server answers 500');
+    await expectFailure(
+      readAll(`${host.origin}/x.npy`),
+      'WS5020',
+      'the server answers 500',
+      'run it again later',
+    );
     expect(host.asked.length).toBe(1 + 3);
     host.instead = answer;
     await expectFailure(
@@ -236,7 +241,7 @@ describe('a URL', () => {
     try {
       await expectFailure(
         readAll(`${host.origin}/x.npy`),
-        'WS5003',
+        'WS5020',
         /x\.npy cannot be read: the server has not answered for 60 s$/,
         'check the URL, and whether the server is up',
       );
