@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import type { Conversion, Dtype } from '../formats/dtype.ts';
 import { formatOfFile, formatOfFolder, formatOfName } from '../formats/registry.ts';
 import type { Extent3 } from '../kernel/types.ts';
-import { type AssignedFiles, asGiven } from './assign-files.ts';
+import { type AssignedFiles, asGiven, type NamedWork } from './assign-files.ts';
 import { usageError } from './failure.ts';
 import { isTerminal, type Terminal } from './terminal.ts';
 import type { Settings } from './values.ts';
@@ -64,33 +64,33 @@ export function resumeOf({
   return journal ?? resume;
 }
 
-/** Refuses outputs that take the place of the module, and a trace that takes the place of anything. */
+/** Refuses outputs that take the place of the module, and a trace or log that takes the place of anything. */
 export async function checkFiles(
   modulePath: string,
+  { work }: NamedWork,
   { reads, outputs, behindEachOther }: AssignedFiles,
-  { trace, log, checksum, ...options }: RunCommandOptions,
+  { trace, log, checksum, device, ...options }: RunCommandOptions,
 ): Promise<void> {
-  const [
-    { checkWritable, refuseOverwriting },
-    { unfinishedFiles },
-    { sumsPath },
-    { expandInput },
-    { inputPaths },
-  ] = await Promise.all([
-    import('./write-whole.ts'),
-    import('../overlap/journal/places.ts'),
-    import('../overlap/sums.ts'),
-    import('../overlap/file-lists.ts'),
-    import('../overlap/input-data.ts'),
-  ]);
+  const [{ checkWritable, refuseOverwriting }, { sumsPath }, { expandInput }, { inputPaths }] =
+    await Promise.all([
+      import('./write-whole.ts'),
+      import('../overlap/sums.ts'),
+      import('../overlap/file-lists.ts'),
+      import('../overlap/input-data.ts'),
+    ]);
   if (behindEachOther > 1) await refuseLastOfInputs(behindEachOther, outputs);
-  const resume = resumeOf(options);
-  const sums = checksum ? outputs.filter((output) => output !== '-').map(sumsPath) : [];
-  for (const output of [...outputs, ...sums])
+  const files = outputs.filter((output) => output !== '-');
+  for (const output of [...outputs, ...(checksum ? files.map(sumsPath) : [])])
     await refuseOverwriting(output, 'the output', { reads: [modulePath] });
-  const waiting = outputs.map((path) => ({ path }));
-  const writes = [...outputs, ...sums, ...(resume ? await unfinishedFiles(waiting, resume) : [])];
-  const inputs = [modulePath, ...inputPaths(await Promise.all(reads.map(expandInput)))];
+  const besides = [trace, log].filter((path) => path !== undefined);
+  if (besides.length === 0) return;
+  const { namesBeside } = await import('./names-beside.ts');
+  const writes = [...outputs, ...(await namesBeside(work, outputs, options.journal, besides))];
+  const models = device.split(',').filter((name) => name.startsWith('model:'));
+  const inputs = [
+    ...[modulePath, ...models.map((name) => name.slice('model:'.length))],
+    ...inputPaths(await Promise.all(reads.map(expandInput))),
+  ];
   if (trace !== undefined) await checkWritable(trace, '--trace', { reads: inputs, writes });
   if (log !== undefined) {
     const others = [...writes, ...(trace === undefined ? [] : [trace])];

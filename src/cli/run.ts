@@ -205,7 +205,7 @@ async function runQueue(
   const named = { name, work: overrideInputs(work, options) };
   const assigned = assignFiles(named, files, options);
   refuseTableOptions(assigned.reads, options);
-  await checkFiles(modulePath, assigned, options);
+  await checkFiles(modulePath, named, assigned, options);
   await runOverQueue(modulePath, named, assigned, options, context);
 }
 
@@ -236,7 +236,7 @@ async function runJob(
       throw usageError('--stages is shown in a trace, and none is written', 'add --trace timeline.html');
     }
     const { run } = await import('../overlap/run.ts');
-    await checkFiles(modulePath, assigned, options);
+    await checkFiles(modulePath, named, assigned, options);
     const opened = await opening;
     for (const { device } of opened.participants) printAside(device, context.terminal);
     if (options.trace !== undefined) prepareRecording(opened, options.stages);

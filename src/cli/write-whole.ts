@@ -3,12 +3,13 @@
 // They are written under another name, which they lose when they are whole. What is no regular file
 // (a device such as /dev/null, a pipe) is written directly: renaming would put a file in its place.
 
-import { randomBytes } from 'node:crypto';
 import { access, constants, type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { unwritable } from '../diagnostics/problem.ts';
+import { removeLeftovers, unfinishedName } from '../files/leftovers.ts';
 import { findOverwriting } from '../files/overwriting.ts';
 import { type Place, placeOf } from '../files/place.ts';
+import { addUnfinished, dropUnfinished } from '../overlap/sinks/unfinished.ts';
 import { usageError } from './failure.ts';
 
 const hint = 'check that its directory exists and may be written';
@@ -22,15 +23,18 @@ export async function writeWhole(
   try {
     const { path: place, about } = await writableAt(path);
     if (isDirect(about)) return await writePieces(await open(place, 'w'), pieces);
-    const unique = randomBytes(6).toString('hex');
-    const partial = join(dirname(place), `.${basename(place)}.${unique}.partial`);
-    const file = await open(partial, 'wx', about === undefined ? 0o666 : Number(about.mode) & 0o777);
+    await removeLeftovers(dirname(place));
+    const partial = unfinishedName(place);
+    addUnfinished(partial);
     try {
+      const file = await open(partial, 'wx', about === undefined ? 0o666 : Number(about.mode) & 0o777);
       await writePieces(file, pieces);
       await rename(partial, place);
     } catch (error) {
       await rm(partial, { force: true });
       throw error;
+    } finally {
+      dropUnfinished(partial);
     }
   } catch (error) {
     throw unwritable(path, error, hint);
@@ -61,7 +65,7 @@ export async function checkWritable(path: string, option: string, others: OtherF
 }
 
 /**
- * Refuses a file that takes the place of another of the command's, by whatever name.
+ * Refuses a file that takes the place of another of the command's, by whatever name, or lies in a folder of these.
  *
  * @throws WarpstageError WS6001
  */
@@ -70,12 +74,17 @@ export async function refuseOverwriting(
   option: string,
   { reads, writes = [] }: OtherFiles,
 ): Promise<void> {
-  const found = await findOverwriting(reads, [...writes, path]);
-  if (found?.path !== path) return;
-  const file = found.other === path ? 'a file' : `the file ${found.other}`;
+  let found = await findOverwriting(reads, [path]);
+  for (const other of writes) found ??= await findOverwriting([], [other, path]);
+  if (found?.path !== path || found.lies === 'around') return;
+  const lies = found.lies === undefined ? 'is' : 'lies in';
+  const file =
+    found.lies === undefined && found.other === path
+      ? 'a file'
+      : `the ${found.lies ? 'folder' : 'file'} ${found.other}`;
   const use = found.kind === 'read' ? 'reads' : 'writes';
   throw usageError(
-    `${option} ${path} is ${file} that the command ${use} as well`,
+    `${option} ${path} ${lies} ${file} that the command ${use} as well`,
     'give it a name of its own',
   );
 }

@@ -7,7 +7,7 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
-import { lstat, readdir, rm } from 'node:fs/promises';
+import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
@@ -24,20 +24,49 @@ export function replacedName(final: string): string {
 
 /** Removes what killed runs of this user left in a folder, of any output. What cannot be removed stays: never throws. */
 export async function removeLeftovers(folder: string): Promise<void> {
+  const { names, left } = await leftIn(folder);
+  for (const { path, of, kind } of left) {
+    // What was to be replaced is all that there is, where its process ended before anything took its place.
+    if (kind === 'replaced' && !names.includes(of)) continue;
+    await rm(path, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
+/**
+ * Gives a folder its name back, where there is nothing of that name because a run of this user was killed when it was about to
+ * replace it. Never throws.
+ */
+export async function restoreReplaced(final: string): Promise<void> {
+  const { names, left } = await leftIn(dirname(final));
+  const name = basename(final);
+  const replaced = left.find(({ of, kind }) => of === name && kind === 'replaced');
+  if (replaced !== undefined && !names.includes(name)) await rename(replaced.path, final).catch(() => {});
+}
+
+/** What a killed run of this user left. */
+interface Left {
+  readonly path: string;
+  /** The name of its output. */
+  readonly of: string;
+  readonly kind: 'partial' | 'replaced';
+}
+
+async function leftIn(
+  folder: string,
+): Promise<{ readonly names: readonly string[]; readonly left: readonly Left[] }> {
   const names: string[] = await readdir(folder).catch(() => []);
+  const left: Left[] = [];
   for (const name of names) {
     const [, of, where, pid, kind] =
       /^\.(.+)\.([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.(partial|replaced)$/.exec(name) ?? [];
     if (where !== place || isAlive(Number(pid))) continue;
-    // What was to be replaced is all that there is, where its process ended before anything took its place.
-    if (kind === 'replaced' && !names.includes(of!)) continue;
     const path = join(folder, name);
     const about = await lstat(path).catch(() => undefined);
     const isOurs = about?.isFile() || about?.isDirectory();
-    if (isOurs && about!.uid === (process.geteuid?.() ?? about!.uid)) {
-      await rm(path, { recursive: true, force: true }).catch(() => {});
-    }
+    if (isOurs && about!.uid === (process.geteuid?.() ?? about!.uid))
+      left.push({ path, of: of!, kind: kind as Left['kind'] });
   }
+  return { names, left };
 }
 
 /**

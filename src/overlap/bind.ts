@@ -212,6 +212,7 @@ class Binder {
     }
     const shapeKnown = kept !== undefined && definition.keep === undefined;
     const bound = await this.#openOutputs(written, shapes(kept ?? 0), shapeKnown);
+    await this.#request.outputs.opened?.();
     const masks = outputs.filter(({ name }) => name === definition.keep);
     return {
       job: {

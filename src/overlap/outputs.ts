@@ -2,10 +2,8 @@
 // at all; then a journal may say how far they are, for the next run.
 
 import { statSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import { problem } from '../diagnostics/problem.ts';
-import { findOverwriting } from '../files/overwriting.ts';
 import { PartSums, partBytes } from '../files/part-sums.ts';
 import type { Archive, Encoding, Format } from '../formats/format.ts';
 import { formatNamed, formatOfFile, formatOfName } from '../formats/registry.ts';
@@ -16,87 +14,20 @@ import { type CopyBytes, copyHere } from './copy-here.ts';
 import type { TypedArray } from './job.ts';
 import type { Target } from './journal/former.ts';
 import { type Flushed, Journal, type Kept } from './journal/journal.ts';
-import { unfinishedFiles } from './journal/places.ts';
 import type { Begin, Facts } from './journal/text.ts';
-import type { OutputData, OutputFile, RunOptions } from './options.ts';
-import { isTaken, type OutputShape, pathOf, sharedFiles, TakenOutputs } from './output-data.ts';
+import type { OutputData, OutputFile } from './options.ts';
+import { isTaken, type OutputShape, TakenOutputs } from './output-data.ts';
 import { openObjectPiece } from './shards/object-sink.ts';
 import { openPiece } from './shards/sink.ts';
 import { ArchiveFile } from './sinks/archive.ts';
-import { flushNames, isPresent, needsShape, openFileSink } from './sinks/file.ts';
+import { flushNames, needsShape, openFileSink } from './sinks/file.ts';
 import { openFolderSink } from './sinks/folder.ts';
-import { needsPlaces, openS3Sink, refusePresentObject } from './sinks/s3.ts';
+import { needsPlaces, openS3Sink } from './sinks/s3.ts';
 import { openObjectFolder } from './sinks/s3-folder.ts';
 import type { Sink } from './sinks/sink.ts';
 import { StreamSink } from './sinks/stream.ts';
 import { dropSums, type Sums, sumsPath, sumsText } from './sums.ts';
 import type { HowWritten, Outputs, PieceOf } from './surroundings.ts';
-
-/**
- * Refuses outputs in no format that is written, and those that would overwrite an input, or each other; with `resume`, also the files in which they wait until
- * they are complete.
- *
- * @throws WarpstageError WS5012, WS5006
- */
-export async function checkOutputs(
-  outputs: ReadonlyMap<string, OutputData>,
-  inputs: Iterable<string>,
-  { resume = false, checksum = false }: Pick<RunOptions, 'resume' | 'checksum'>,
-  passes = 1,
-): Promise<void> {
-  const files = [...outputs].flatMap(([name, data]) =>
-    isTaken(data) ? [] : [{ name, ...outputFile(data) }],
-  );
-  // What is an archive may be given for several.
-  const others = files.filter(
-    ({ file, format }, i) =>
-      format.archive === undefined || files.findIndex((one) => one.file === file && one.format.archive) === i,
-  );
-  const paths = others.map(({ file }) => file);
-  const shared = sharedFiles(outputs.values());
-  const waiting = files.map(({ name, file }) => ({ path: file, part: shared.has(file) ? name : undefined }));
-  const unfinished = resume === false ? [] : await unfinishedFiles(waiting, resume, passes);
-  const object = checksum ? paths.find(isObject) : undefined;
-  if (object !== undefined) {
-    throw problem(
-      'WS5006',
-      `checksums lie in files beside outputs, and ${object} is no file`,
-      'leave --checksum out, or write to a file',
-    );
-  }
-  const beside = checksum ? paths.filter((path) => path !== '-').map(sumsPath) : [];
-  const found = await findOverwriting(inputs, [...paths, ...unfinished, ...beside]);
-  if (found === undefined) return;
-  const { path, other, kind } = found;
-  const also = path === other ? '' : ` (${other})`;
-  if (kind === 'read') {
-    const what = paths.includes(path)
-      ? 'its output'
-      : beside.includes(path)
-        ? 'where the checksums of its output are'
-        : 'where its output waits until it is complete';
-    throw problem(
-      'WS5006',
-      `${path} is an input of the job${also}, and cannot be ${what} as well`,
-      'write to another name, and rename it then',
-    );
-  }
-  throw problem(
-    'WS5006',
-    `${path} is given for two outputs${also}`,
-    'give each its own name, or write all to one .npz file',
-  );
-}
-
-/** Refuses outputs that are there already. Devices and pipes are written directly, and always there. */
-export async function refusePresent(outputs: Iterable<OutputData>, checksum: boolean): Promise<void> {
-  const files = [...outputs].flatMap((data) => pathOf(data) ?? []).filter((path) => path !== '-');
-  for (const path of [...files, ...(checksum ? files.map(sumsPath) : [])]) {
-    if (isObject(path)) await refusePresentObject(path);
-    const about = isObject(path) ? undefined : await stat(path).catch(() => undefined);
-    if (about?.isFile() || about?.isDirectory()) throw isPresent(path);
-  }
-}
 
 /** Sinks that were opened for a run. */
 export class OpenOutputs implements Outputs {
@@ -125,6 +56,10 @@ export class OpenOutputs implements Outputs {
     const journal = await Journal.open(facts, targets, kept);
     this.#journals.push(journal);
     return { ...journal.begin, state: journal.takeState() };
+  }
+
+  async opened(): Promise<void> {
+    await this.#journal?.opened();
   }
 
   get #journal(): Journal | undefined {

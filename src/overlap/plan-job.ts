@@ -13,6 +13,7 @@ import { open } from '../runtime/open.ts';
 import type { DeviceName } from '../runtime/open-options.ts';
 import type { Span } from '../timeline/span.ts';
 import { checkOptions } from './check-options.ts';
+import { checkOutputs } from './check-outputs.ts';
 import { expandInputs } from './file-lists.ts';
 import { assignInputs, inputPaths } from './input-data.ts';
 import { hasColumns } from './inputs.ts';
@@ -21,7 +22,7 @@ import { noJob } from './no-job.ts';
 import type { JobReport, JobResult, Progress, RunOptions } from './options.ts';
 import { type StageName, stageNames } from './options.ts';
 import { assignOutputs } from './output-data.ts';
-import { checkOutputs, holdsSeveral } from './outputs.ts';
+import { holdsSeveral } from './outputs.ts';
 import {
   bestCut,
   type Cut,

@@ -53,6 +53,8 @@ export interface Outputs {
   abandon(): Promise<void>;
   /** Keeps a journal from now on. Only where there are files, as is `cut`. */
   keepJournal?(facts: Facts, targets: readonly Target[], kept: Kept): Promise<Begin>;
+  /** All outputs of a pass were opened. */
+  opened?(): Promise<void>;
   /** Whether the state of accumulators is to be kept now, if there is a journal. */
   readonly isStateDue?: boolean;
   /** Keeps the state of accumulators behind the rows that are written. */

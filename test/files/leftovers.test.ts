@@ -1,10 +1,15 @@
 // Folders of one process: those of killed ones go, and nothing else does.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { folderOfProcess } from '#warpstage/files/leftovers.js';
+import {
+  folderOfProcess,
+  removeLeftovers,
+  replacedName,
+  restoreReplaced,
+} from '#warpstage/files/leftovers.js';
 import { temporaryDirectory } from '../overlap/support.ts';
 
 const module = import.meta.resolve('#warpstage/files/leftovers.js');
@@ -52,4 +57,35 @@ test('a folder of a killed process goes with the next of its kind', () => {
   // Its own process lives.
   expect(folderOfProcess(within, 'warpstage-queue')).not.toBe(made);
   expect(existsSync(made)).toBe(true);
+});
+
+/** A folder under the name that a killed process has given what it was about to replace. */
+function replacedIn(within: string, name: string): string {
+  const script = `import { mkdirSync, writeFileSync, writeSync } from 'node:fs';
+import { replacedName } from ${JSON.stringify(module)};
+const folder = replacedName(${JSON.stringify(join(within, name))});
+mkdirSync(folder);
+writeFileSync(folder + '/zarr.json', 'of before');
+writeSync(1, folder);
+process.kill(process.pid, 'SIGKILL');`;
+  return String(spawnSync(process.execPath, ['--input-type=module', '-e', script]).stdout);
+}
+
+test('what was about to be replaced has its name back, if there is nothing of it', async () => {
+  const within = temporaryDirectory();
+  const final = join(within, 'y.zarr');
+  const left = replacedIn(within, 'y.zarr');
+  const other = replacedIn(within, 'z.zarr');
+  // Of a process that lives.
+  const own = replacedName(final);
+  mkdirSync(own);
+  await removeLeftovers(within);
+  await restoreReplaced(final);
+  expect(readdirSync(within).sort()).toEqual([basename(own), basename(other), 'y.zarr'].sort());
+  expect(readFileSync(join(final, 'zarr.json'), 'utf8')).toBe('of before');
+  const again = replacedIn(within, 'y.zarr');
+  await restoreReplaced(final);
+  expect(existsSync(again)).toBe(true);
+  await removeLeftovers(within);
+  expect([existsSync(left), existsSync(again), existsSync(other)]).toEqual([false, false, true]);
 });

@@ -116,3 +116,24 @@ test('links in a circle, and below what is no folder, lead nowhere', async () =>
   writeFileSync(join(top, 'file'), '');
   await expect(placeOf(join(top, 'file', 'x'))).rejects.toMatchObject({ code: 'ENOTDIR' });
 });
+
+test('what lies in a folder that is read, or written, is of it, whatever leads there', async () => {
+  const at = (name: string) => join(top, name);
+  mkdirSync(at('x.zarr/c'), { recursive: true });
+  mkdirSync(at('y.zarr'));
+  symlinkSync('x.zarr/c', at('chunks'));
+  const found = async (reads: string[], writes: string[]) => {
+    const { path, other, kind, lies } = (await findOverwriting(reads, writes)) ?? {};
+    return path && [basename(path), basename(other!), kind, lies];
+  };
+  for (const inner of ['x.zarr/0', 'x.zarr/c/0', 'chunks/0'])
+    expect(await found([at('x.zarr')], [at(inner)])).toEqual(['0', 'x.zarr', 'read', 'within']);
+  expect(await found([], [at('y.zarr/0'), at('y.zarr')])).toEqual(['0', 'y.zarr', 'written', 'within']);
+  expect(await found([], [at('y.zarr'), at('y.zarr/0')])).toEqual(['0', 'y.zarr', 'written', 'within']);
+  writeFileSync(at('x.zarr/c/0'), '');
+  expect(await found([at('chunks/0')], [at('x.zarr')])).toEqual(['x.zarr', '0', 'read', 'around']);
+  expect(await found(['s3://b/x.zarr'], ['s3://b/x.zarr/c/0'])).toEqual(['0', 'x.zarr', 'read', 'within']);
+  // What is beside it, or begins as it does, is not.
+  expect(await found([at('x.zarr')], [at('y.zarr'), at('x.zarr.log'), at('z')])).toBe(undefined);
+  expect(await found(['s3://b/x.zarr'], ['s3://b/x.zarr.2', 's3://b/y', 's3://b', '-'])).toBe(undefined);
+});

@@ -93,7 +93,7 @@ export const mutations = [
       why: 'an array has the numbers of another one',
     },
   ]),
-  ...mutationsOf('src/overlap/outputs.ts', archives, [
+  ...mutationsOf('src/overlap/check-outputs.ts', archives, [
     {
       name: 'any file may be given for several outputs',
       from: 'format.archive === undefined || files.findIndex',

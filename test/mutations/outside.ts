@@ -169,6 +169,12 @@ export const mutations = [
         why: 'each failed run leaves a file',
       },
       {
+        name: 'what a killed process has written of a file stays',
+        from: 'await removeLeftovers(dirname(place));',
+        to: '',
+        why: 'each killed run leaves a file beside its trace, for ever',
+      },
+      {
         name: 'a device is replaced by a file',
         from: 'return about !== undefined && !about.isFile();',
         to: 'return false;',
@@ -245,6 +251,42 @@ export const mutations = [
         from: "if (before !== undefined) return { path, other: before, kind: 'written' };",
         to: '',
         why: 'of two outputs one is lost',
+      },
+      {
+        name: 'what is written may lie in a folder that is read',
+        from: "if (input !== undefined) return { path, other: input, kind: 'read', lies: 'within' };",
+        to: '',
+        why: 'a trace takes the place of a chunk of the input',
+      },
+      {
+        name: 'an input may lie in a folder that an output takes the place of',
+        from: "if (path !== undefined) return { path, other, kind: 'read', lies: 'around' };",
+        to: '',
+        why: 'a run removes its input when it has ended',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/cli/names-beside.ts',
+    ['test/cli/overwriting.test.ts'],
+    [
+      {
+        name: 'a trace may be called as a piece of an output',
+        from: '...endings.flatMap((ending) => places.map((place) => place + ending)),',
+        to: '',
+        why: 'it takes the place of what another run has computed',
+      },
+      {
+        name: 'a log may be called as the journal of a pass',
+        from: 'unfinishedFiles(waiting, true, passes)',
+        to: 'unfinishedFiles(waiting, true)',
+        why: 'what a run is to go on with is written over',
+      },
+      {
+        name: 'a log may be called as a part of a file that waits',
+        from: 'part: places[i] === path ? undefined : names[i]',
+        to: 'part: undefined',
+        why: 'what a run is to go on with is written over',
       },
     ],
   ),

@@ -4,7 +4,23 @@ import { mutationsOf } from './mutation.ts';
 
 const objects = ['test/overlap/s3.test.ts'];
 
+const faults = ['test/overlap/s3-faults.test.ts'];
+
 export const mutations = [
+  ...mutationsOf('src/overlap/journal/journal.ts', faults, [
+    {
+      name: 'an upload that nobody goes on with stays open',
+      from: 'if ((found?.mark.rows ?? 0) === 0) await forgetOthers(targets, states);',
+      to: '',
+      why: 'a store keeps the parts of each killed run, and has them paid for',
+    },
+    {
+      name: 'an upload is known when the first rows are',
+      from: 'await this.#states.write(0, pack([nothing, ...states]));',
+      to: '',
+      why: 'that of a run which was killed in its first second stays open',
+    },
+  ]),
   ...mutationsOf('src/formats/s3-bytes.ts', objects, [
     {
       name: 'a later range is asked for whatever the version',
@@ -31,6 +47,14 @@ export const mutations = [
       from: "return say(own, [why, 'check the name, and who may use it']);",
       to: "return say(own, [`${why} ${String((cause as Error).message)}`, 'check the name, and who may use it']);",
       why: 'what was signed, and by whom, is written to logs',
+    },
+  ]),
+  ...mutationsOf('src/overlap/sinks/upload.ts', faults, [
+    {
+      name: 'a run that is stopped does not wait for the upload that it has asked for',
+      from: "'CreateMultipartUploadCommand',\n        {},\n        stop.signal,",
+      to: "'CreateMultipartUploadCommand',\n        {},\n        signal,",
+      why: 'an upload stays open that nobody knows',
     },
   ]),
   ...mutationsOf('src/overlap/sinks/upload.ts', objects, [

@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Device, job, kernel, open, run } from 'warpstage';
 import { affine, twosAndThrees } from './jobs.ts';
-import { expectFailure, namesIn } from './support.ts';
+import { expectFailure, namesIn, temporaryDirectory } from './support.ts';
 
 let device: Device;
 beforeAll(async () => {
@@ -117,4 +117,28 @@ test('standard output takes one output', async () => {
     'WS5006',
     '- is given for two outputs',
   );
+});
+
+test('what is in a folder that is read stays, and so does an input in one that an output takes the place of', async () => {
+  const folder = temporaryDirectory();
+  const at = (name: string) => join(folder, name);
+  await run(affine, { input: x, output: at('x.zarr'), device });
+  const chunk = readFileSync(at('x.zarr/c.0'));
+  await expectFailure(
+    run(affine, { input: at('x.zarr'), output: { file: at('x.zarr/c.0'), format: 'raw' }, device }),
+    'WS5006',
+    /^the output .*c\.0 lies in .*x\.zarr, which is an input, with all that is in it$/,
+    'write to a name elsewhere',
+  );
+  await expectFailure(
+    run(affine, { input: { file: at('x.zarr/c.0'), format: 'raw' }, output: at('x.zarr'), device }),
+    'WS5006',
+    /^the input .*c\.0 lies in .*x\.zarr, whose place an output takes, with all that is in it$/,
+    'write to a name elsewhere',
+  );
+  expect(readFileSync(at('x.zarr/c.0')).equals(chunk)).toBe(true);
+  expect(namesIn(at('x.zarr'))).toEqual(['c.0', 'zarr.json']);
+  // A folder in place of a file is refused as one.
+  const failing = run(affine, { input: { file: at('x.zarr/c.0'), format: 'raw' }, output: at('.'), device });
+  await expectFailure(failing, 'WS5006', /it is a directory/);
 });

@@ -31,6 +31,8 @@ export interface Target {
   readonly bytesOf: ((mark: Mark) => number) | undefined;
   /** Whether a store has what a state says of it, for an output that is no file: nothing lies here but the state. */
   readonly hasParts?: ((state: Uint8Array) => Promise<boolean>) | undefined;
+  /** Has a store forget what a state says of it, if it still has that. Never throws. */
+  readonly forget?: ((state: Uint8Array) => Promise<void>) | undefined;
   /** For an output that waits in a folder: the checksum of what is in it, where that is what a state says of it. */
   readonly folderSum?: ((folder: string, state: Uint8Array) => Promise<Checksum | undefined>) | undefined;
 }
@@ -53,6 +55,24 @@ export function beginning(facts: Facts, targets: readonly Target[]): Former {
   const length = Buffer.byteLength(headLine(facts));
   const checksums = targets.map(() => new Checksum());
   return { mark: { ...nothingWritten, sums: [] }, length, lines: 1, checksums, state: undefined };
+}
+
+/** Has stores forget what states say of a run that nobody goes on with. */
+export async function forgetOthers(targets: readonly Target[], states: StateFiles): Promise<void> {
+  if (targets.every(({ forget }) => forget === undefined)) return;
+  for (const state of await states.all()) {
+    let ofOutputs: readonly Uint8Array[];
+    try {
+      [, ...ofOutputs] = unpack(state);
+    } catch {
+      // It was not written to its end.
+      continue;
+    }
+    for (const [i, { forget }] of targets.entries()) {
+      const own = ofOutputs[i];
+      if (own !== undefined) await forget?.(own);
+    }
+  }
 }
 
 /** What a former run left, if there is something to go on from. */

@@ -16,12 +16,12 @@
 // that is a folder, how many of its files are whole.
 
 import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
-import { problem, unwritable } from '../../diagnostics/problem.ts';
+import { unwritable } from '../../diagnostics/problem.ts';
 import type { Checksum } from '../../files/checksum.ts';
 import { openOwn, ownMode } from '../../files/own-file.ts';
 import { nothing, type SinkMark } from '../sinks/sink.ts';
-import { beginning, bytesAt, type Former, formerRun, type Target } from './former.ts';
-import { lockPath } from './lock.ts';
+import { beginning, bytesAt, type Former, forgetOthers, formerRun, type Target } from './former.ts';
+import { lockAll } from './lock.ts';
 import { pack, unpack } from './packed.ts';
 import { beside, finalOf, hintOfFolder, partialPath, statePaths, type UnfinishedOutput } from './places.ts';
 import { StateFiles, sumOf } from './state-files.ts';
@@ -68,6 +68,7 @@ interface States {
   readonly states: StateFiles;
   readonly hasState: boolean;
   readonly saysSizes: boolean;
+  readonly isElsewhere: boolean;
   readonly found: Uint8Array | undefined;
 }
 
@@ -94,6 +95,8 @@ export class Journal {
   readonly #states: StateFiles;
   /** Whether lines say how long the files are. */
   readonly #saysSizes: boolean;
+  /** Whether an output goes to a store, which keeps what it has of it until somebody ends that. */
+  readonly #isElsewhere: boolean;
   /** What accumulators held when a former run ended, until it is taken; and what is to be noted with what they hold now. */
   #found: Uint8Array | undefined;
   #kept: Written | undefined;
@@ -111,7 +114,7 @@ export class Journal {
     release: () => Promise<void>,
     file: FileHandle,
     former: Former,
-    { states, hasState, saysSizes, found }: States,
+    { states, hasState, saysSizes, isElsewhere, found }: States,
   ) {
     const begin = markOf(former.mark);
     this.#path = path;
@@ -128,6 +131,7 @@ export class Journal {
     this.#states = states;
     this.#hasState = hasState;
     this.#saysSizes = saysSizes;
+    this.#isElsewhere = isElsewhere;
     this.#found = found;
   }
 
@@ -147,6 +151,7 @@ export class Journal {
     try {
       const partials = finals.map((final, i) => partialPath(final, targets[i]!.part));
       const found = await formerRun(path, partials, facts, targets, states);
+      if ((found?.mark.rows ?? 0) === 0) await forgetOthers(targets, states);
       const file = await openText(path, found?.length, facts);
       const former = found ?? beginning(facts, targets);
       const [held, ...ofOutputs] = former.state === undefined ? [] : unpack(former.state);
@@ -157,7 +162,8 @@ export class Journal {
         return [keyOf(target), place] as const;
       });
       const saysSizes = targets.some(({ bytesOf }) => bytesOf === undefined);
-      const known = { states, hasState, saysSizes, found: hasState ? held : undefined };
+      const isElsewhere = targets.some(({ forget }) => forget !== undefined);
+      const known = { states, hasState, saysSizes, isElsewhere, found: hasState ? held : undefined };
       const left = partials.filter((_, i) => targets[i]!.hasParts === undefined);
       const parts = partials.filter((_, i) => targets[i]!.part !== undefined);
       return new Journal(path, new Map(places), { left, parts }, release, file, former, known);
@@ -175,6 +181,13 @@ export class Journal {
   /** An output was opened; what it has is flushed before the journal counts it. */
   add(output: Flushed): void {
     this.#outputs.push(output);
+  }
+
+  /** All outputs were opened: whoever begins anew after this run ends what it has begun in a store. Throws WS5006. */
+  async opened(): Promise<void> {
+    if (!this.#isElsewhere || this.begin.rows > 0) return;
+    const states = this.#outputs.map((output) => output.mark().state());
+    await this.#states.write(0, pack([nothing, ...states]));
   }
 
   /** Rows the journal counts. */
@@ -334,31 +347,6 @@ function keyOf({ path, part }: UnfinishedOutput): string {
 /** What a line says, without its checksums. */
 function markOf({ rows, chunks, kept }: Mark): Mark {
   return { rows, chunks, ...(kept !== undefined && { kept }) };
-}
-
-async function lockAll(finals: readonly string[]): Promise<() => Promise<void>> {
-  const locks: (() => Promise<void>)[] = [];
-  let released: Promise<unknown> | undefined;
-  const release = async () => {
-    released ??= Promise.all(locks.map((unlock) => unlock()));
-    await released;
-  };
-  for (const final of finals) {
-    const unlock = await lockPath(final, beside(final, 'lock')).catch(async (cause: unknown) => {
-      await release();
-      throw unwritable(final, cause, hintOfFolder);
-    });
-    if (unlock === null) {
-      await release();
-      throw problem(
-        'WS5011',
-        `${final} is being written by another process, or another run of this one, with resume`,
-        'wait for it, or end it and run this again',
-      );
-    }
-    locks.push(unlock);
-  }
-  return release;
 }
 
 /** Opens the journal behind the lines that count, or begins a new one. */

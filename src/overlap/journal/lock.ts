@@ -12,8 +12,10 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { problem, unwritable } from '../../diagnostics/problem.ts';
 import { ownMode } from '../../files/own-file.ts';
 import { nameIdentity } from '../../files/place.ts';
+import { beside, hintOfFolder } from './places.ts';
 
 /** Releases a lock. */
 type Release = () => Promise<void>;
@@ -34,6 +36,36 @@ export async function lockPath(path: string, file: string): Promise<Release | nu
     default:
       return lockFile(file);
   }
+}
+
+/**
+ * Locks the places of all outputs of a run.
+ *
+ * @throws WarpstageError WS5011 where another run has one of them
+ */
+export async function lockAll(finals: readonly string[]): Promise<() => Promise<void>> {
+  const locks: (() => Promise<void>)[] = [];
+  let released: Promise<unknown> | undefined;
+  const release = async () => {
+    released ??= Promise.all(locks.map((unlock) => unlock()));
+    await released;
+  };
+  for (const final of finals) {
+    const unlock = await lockPath(final, beside(final, 'lock')).catch(async (cause: unknown) => {
+      await release();
+      throw unwritable(final, cause, hintOfFolder);
+    });
+    if (unlock === null) {
+      await release();
+      throw problem(
+        'WS5011',
+        `${final} is being written by another process, or another run of this one, with resume`,
+        'wait for it, or end it and run this again',
+      );
+    }
+    locks.push(unlock);
+  }
+  return release;
 }
 
 /** Of an address of a socket on Linux, `sun_path`. */

@@ -56,7 +56,7 @@ export async function unfinishedFiles(
   const ofPasses = Array.from({ length: passes }, (_, position) =>
     bases.flatMap((base) => {
       const own = baseOfPass(base, { position, of: passes });
-      return [beside(own, 'journal'), ...statePaths(own)];
+      return [beside(own, 'journal'), beside(own, 'lock'), ...statePaths(own)];
     }),
   );
   return [...ofPasses.flat(), ...partials];

@@ -14,7 +14,7 @@ import { sharedFiles } from '../output-data.ts';
 import { encodingOf, outputFile } from '../outputs.ts';
 import { rowsOut } from '../plan.ts';
 import { checksumOf } from '../sinks/folder.ts';
-import { hasParts } from '../sinks/s3.ts';
+import { forgetParts, hasParts } from '../sinks/s3.ts';
 import { noVersion, urlFact } from '../url-inputs.ts';
 import { contentFact, factsOf, fileFact, formatFact, nameOfFact } from './facts.ts';
 import { baseOf, baseOfPass, finalOf } from './places.ts';
@@ -87,7 +87,8 @@ export async function resumeRun(
     const sizeOf = resumableSize(file, encoding, element, shape);
     const bytesOf = sizeOf && (({ rows, kept }: Mark) => sizeOf(elementsOf(kept ?? rows)));
     if (!isObject(file)) return { path: file, part, bytesOf };
-    return { path: file, bytesOf: undefined, hasParts: (state: Uint8Array) => hasParts(file, state) };
+    const forget = (state: Uint8Array) => forgetParts(file, state);
+    return { path: file, bytesOf: undefined, hasParts: (state: Uint8Array) => hasParts(file, state), forget };
   });
   const [first] = destinations.values();
   const name = typeof resume === 'string' ? resume : outputFile(first as string | OutputFile).file;

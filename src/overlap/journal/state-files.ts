@@ -1,6 +1,9 @@
 // The state of accumulators that a line of a journal counts: two files in turn beside it, so that while one is written
 // the other is whole, and what the line before says is still there.
 //
+// Before the first line there is one of line 0, if it is to be known at once where outputs go: uploads that a store keeps until
+// somebody ends them. Nothing is gone on with from there.
+//
 // A state counts if it has the checksum that its line says. They are this user's alone, as the journal is.
 
 import { type FileHandle, open, rm } from 'node:fs/promises';
@@ -47,6 +50,20 @@ export class StateFiles {
     } catch (cause) {
       throw unreadable(path, cause);
     }
+  }
+
+  /** Whatever is there, of whichever line, whole or not. */
+  async all(): Promise<Uint8Array[]> {
+    const found: Uint8Array[] = [];
+    for (const path of this.#paths) {
+      try {
+        const file = await openOwn(path);
+        if (file !== undefined) found.push(await file.readFile().finally(() => file.close()));
+      } catch (cause) {
+        throw unreadable(path, cause);
+      }
+    }
+    return found;
   }
 
   /** Never throws. */

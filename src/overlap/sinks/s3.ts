@@ -87,6 +87,16 @@ export async function hasParts(url: string, packed: Uint8Array): Promise<boolean
   return false;
 }
 
+/** Has a store forget the upload that a state says, if it is still there. Never throws. */
+export async function forgetParts(url: string, packed: Uint8Array): Promise<void> {
+  try {
+    const { upload } = unpackState(packed);
+    await new Upload(await S3Object.named(url), upload, 1).abort();
+  } catch {
+    // It was not written to its end, or the store cannot be asked.
+  }
+}
+
 interface ListedParts {
   readonly Parts?: readonly { readonly PartNumber: number; readonly ETag: string; readonly Size: number }[];
   readonly IsTruncated?: boolean;

@@ -19,6 +19,9 @@ export function bytesOfPart(number: number, total: number | undefined): number {
   return leastBytes * 2 ** Math.floor((number - 1) / partsOfOneLength);
 }
 
+/** Milliseconds that a run which is stopped waits for the upload that it has asked for. */
+const beginPatience = 5000;
+
 /** Parts that are on their way at a time: fewer where memory is scarce. */
 export function partsAtOnce(isLimited: boolean): number {
   return isLimited ? 2 : 4;
@@ -60,17 +63,28 @@ export class Upload {
     this.#atOnce = atOnce;
   }
 
-  /** Throws WS5006 or WS5020. */
+  /** `signal` ends the wait for it, but not at once: what a store has begun must be known to be ended. Throws WS5006 or WS5020. */
   static async begin(object: S3Object, atOnce: number, signal: AbortSignal | undefined): Promise<Upload> {
+    const stop = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const onAbort = () => {
+      timer = setTimeout(() => stop.abort(), beginPatience);
+    };
+    signal?.addEventListener('abort', onAbort);
     try {
+      signal?.throwIfAborted();
       const { UploadId: id } = await object.send<{ readonly UploadId: string }>(
         'CreateMultipartUploadCommand',
         {},
-        signal,
+        stop.signal,
       );
       return new Upload(object, { id, parts: [] }, atOnce);
     } catch (cause) {
+      signal?.throwIfAborted();
       throw refusedObject(object.name, cause, 'written');
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      clearTimeout(timer);
     }
   }
 
