@@ -17,6 +17,18 @@ export const mutations = [
         to: '-${pid}-`)) continue;',
         why: 'a server loses what it has stored when a second command starts one',
       },
+      {
+        name: 'what was replaced by a killed process stays',
+        from: "if (kind === 'replaced' && !names.includes(of)) continue;",
+        to: "if (kind === 'replaced') continue;",
+        why: 'a store that nobody sees takes as much of the disk as the one that took its place',
+      },
+      {
+        name: 'what was to be replaced goes, though nothing took its place',
+        from: "if (kind === 'replaced' && !names.includes(of)) continue;",
+        to: '',
+        why: 'the only store that there is, is lost',
+      },
     ],
   ),
   ...mutationsOf('src/queue/worker.ts', long, [

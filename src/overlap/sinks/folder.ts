@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { problem, unwritable } from '../../diagnostics/problem.ts';
 import { Checksum } from '../../files/checksum.ts';
-import { removeLeftovers, unfinishedName } from '../../files/leftovers.ts';
+import { removeLeftovers, restoreReplaced, unfinishedName } from '../../files/leftovers.ts';
 import { closeFolder, ownFolderMode } from '../../files/own-file.ts';
 import { placeOf } from '../../files/place.ts';
 import { readThrough } from '../../files/sum-of-file.ts';
@@ -63,13 +63,15 @@ export async function openFolderSink(
   options: FolderSinkOptions,
 ): Promise<Sink> {
   try {
+    await restoreReplaced((await placeOf(path)).path);
     const { path: given, about } = await placeOf(path);
     if (about !== undefined && !about.isDirectory()) throw noFolder(path);
+    if (about !== undefined && !options.overwrite) throw isPresent(path);
     const final = about === undefined ? given : await realpath(given);
     if (about !== undefined) {
       // What must not be written is not replaced either.
       accessSync(final, constants.W_OK);
-      if (options.overwrite) checkReplaced(path, final, encoding);
+      checkReplaced(path, final, encoding);
     }
     await removeLeftovers(dirname(final));
     const mode = about === undefined ? undefined : Number(about.mode) & 0o777;

@@ -2,7 +2,8 @@
 //
 // No call of the system does that at once everywhere. What is there is renamed first, and removed when another has its name; for
 // that moment there is none. Where the other does not get the name, the first has it back; where that fails too, it lies
-// whole under its new name, and the error says how to bring it back.
+// whole under its new name, and the error says how to bring it back. Where the process is killed in that moment, the next run
+// gives it its name back (files/leftovers.ts).
 
 import { renameSync, rmSync } from 'node:fs';
 import { unwritable } from '../../diagnostics/problem.ts';
