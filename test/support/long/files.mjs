@@ -85,7 +85,7 @@ const files = {
     'verify',
     'written-hints',
   ],
-  queue: ['queue', 'urls'],
+  queue: ['queue', 'sequences', 'urls'],
   runtime: [
     'address-space',
     'any-failures',
