@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, map, open, type RunOptions, run, WarpstageError } from 'warpstage';
 import { merge } from '#warpstage/overlap/shards/merge.js';
-import { atLength } from '../support/thorough.ts';
+import { isInTurn } from '../support/thorough.ts';
 import { type Asked, type Fault, useStore } from './s3-server.ts';
 import { shardedFiles, shardedNumbers } from './sharded-store.ts';
 import { useShortPauses } from './short-pauses.ts';
@@ -92,7 +92,7 @@ describe.each(cases)('$what', ({ work, options, isResumed }) => {
     const count = store.asked.length;
     const old = Object.fromEntries(Object.keys(whole).map((key) => [key, digest(before)]));
     for (let n = 1; n <= count; n++) {
-      if (!atLength && n % 4 !== position % 4) continue;
+      if (isInTurn && n % 4 !== position % 4) continue;
       for (const key of Object.keys(old)) store.put(key, before);
       store.asked = [];
       let failed: Asked | undefined;
@@ -217,7 +217,7 @@ test('pieces and their merging leave nothing open, whichever request fails', {
   expect(outputs()).toEqual(whole);
   const count = store.asked.length;
   for (let n = 1; n <= count; n++) {
-    if (!atLength && n % 5 !== 3) continue;
+    if (isInTurn && n % 5 !== 3) continue;
     store.objects.delete('y.npy');
     store.asked = [];
     store.fault = ({ number }) => (number === n ? { status: 403, code: 'AccessDenied' } : undefined);

@@ -5,7 +5,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Device, map, open, run, WarpstageError } from 'warpstage';
-import { atLength } from '../support/thorough.ts';
+import { isInTurn } from '../support/thorough.ts';
 import { shardedFiles, shardedNumbers } from './sharded-store.ts';
 import { useShortPauses } from './short-pauses.ts';
 import { expectFailure, namesIn, npyFile, useFolder } from './support.ts';
@@ -96,7 +96,7 @@ describe.each(Object.keys(inputs) as (keyof typeof inputs)[])('%s', (kind) => {
     const count = host.asked.length;
     const versions = new Map([...host.served].map(([path, one]) => [path, { ...one }]));
     for (let n = 1; n <= count; n++) {
-      if (!atLength && n > 2 && n < count && n % 3 > 0) continue;
+      if (isInTurn && n > 2 && n < count && n % 3 > 0) continue;
       for (const [path, one] of versions) host.served.set(path, { ...one });
       writeFileSync(at('y.npy'), 'from before');
       host.asked = [];
