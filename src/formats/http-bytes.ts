@@ -174,7 +174,7 @@ class Server {
     throw new Error('the last try has ended');
   }
 
-  /** Reads an answer that is read once: what breaks off is told as what cannot be had. */
+  /** Reads the body of an answer. Where it breaks off, the error is that of a URL that cannot be read. */
   readerOf(body: ReadableStream<Uint8Array>): ReturnType<ReadableShape<Uint8Array>['getReader']> {
     const reader = body.getReader();
     return {

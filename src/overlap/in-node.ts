@@ -90,7 +90,7 @@ async function checkShards({ jobs, data, options: { resume } }: Given): Promise<
     throw problem(
       'WS5007',
       'a sequence of jobs cannot be cut into shards: each pass begins with what all rows of the one before have given',
-      `run its passes one by one, each as a job that the module exports: --job ${first!.name}, and the next with what it found, by --set`,
+      `let workers compute it pass by pass: --workers 2 in place of --shard; or run each pass as a job that the module exports: --job ${first!.name}, and the next with what it found, by --set`,
     );
   }
   if (resume) {

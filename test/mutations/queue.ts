@@ -112,7 +112,7 @@ export const mutations = [
       name: 'a later pass may read other files',
       from: 'JSON.stringify(a) !== JSON.stringify(b)',
       to: 'JSON.stringify(a) === undefined && b === undefined',
-      why: 'a file that is added to a pattern between two passes makes numbers of two inputs, and nobody is told',
+      why: 'where a pattern finds one more file before the second pass, the two passes read different inputs, and no error says so',
     },
     {
       name: 'pieces of other settings are taken',

@@ -1,6 +1,6 @@
-// A store of objects that speaks as S3 does as far as jobs ask it: ranges, conditions, uploads in parts, lists. It wants
-// signed requests, and holds to what S3 promises: tags are MD5s, parts below 5 MiB are refused but for the last, an object is
-// there when its upload is completed and not before. It fails when it is told to.
+// A server for tests that answers as S3 does, as far as jobs ask: ranges, conditions, uploads in parts, lists. It keeps what S3
+// promises: requests must be signed, tags are MD5s, parts below 5 MiB are refused but for the last, and an object appears when
+// its upload is completed. A test can have any request fail.
 
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -394,7 +394,7 @@ test('what cannot be cut is refused before anything is written', async () => {
     cut(centred, { input: new Float64Array(8) }),
     'WS5007',
     /a sequence of jobs cannot be cut into shards: each pass begins with what all rows of the one before/,
-    /^run its passes one by one, each as a job that the module exports: --job mean, and the next with what it found, by --set$/,
+    /^let workers compute it pass by pass: --workers 2 in place of --shard; or run each pass as a job that the module exports: --job mean, and the next with what it found, by --set$/,
   );
   await expectFailure(cut(affine, { output: undefined }), 'WS5006', /no file is named for it/);
   const stream = { stream: [new Uint8Array(32)] };

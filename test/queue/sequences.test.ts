@@ -1,6 +1,6 @@
 // A sequence over a queue: each pass is dealt in pieces, whose values are combined in their order and give the settings of the
-// next. The numbers are those that the same pieces give one after the other, to the byte, whoever computes them and whatever
-// was there before; what cannot be dealt so is refused with the pass that it is about.
+// next. The bytes are those of the same pieces, computed one after the other in one process, whichever workers compute them and
+// whichever pieces were there before. A pass that cannot be dealt in pieces is refused, by an error that names it.
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -183,7 +183,7 @@ export class Journal {
     this.#outputs.push(output);
   }
 
-  /** All outputs were opened: whoever begins anew after this run ends what it has begun in a store. Throws WS5006. */
+  /** To be called when all outputs are open: notes which uploads they began, so that the next run can end them. Throws WS5006. */
   async opened(): Promise<void> {
     if (!this.#isElsewhere || this.begin.rows > 0) return;
     const states = this.#outputs.map((output) => output.mark().state());
