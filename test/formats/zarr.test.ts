@@ -216,26 +216,28 @@ describe('an output', () => {
     },
   );
 
-  test('of a process that was killed is removed by the next run', async () => {
+  test('of a process that was killed is removed by the next run, and what it was to replace is there again', async () => {
     const directory = temporaryDirectory();
     const [input, output] = [store(plain, chunks), join(directory, 'y.zarr')];
+    const before = join(temporaryDirectory(), 'before.zarr');
+    await run(copyOf('f32'), { input: Float32Array.of(5, 6), output: before, device });
     const script = `
+      import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
       import { join } from 'node:path';
-      import { mkdirSync, writeFileSync } from 'node:fs';
       import { unfinishedName, replacedName } from ${JSON.stringify(new URL('../../dist/internals/files/leftovers.js', import.meta.url).href)};
-      for (const name of [unfinishedName, replacedName]) {
-        const path = name(${JSON.stringify(output)});
-        mkdirSync(path);
-        writeFileSync(join(path, 'c.0'), 'half');
-      }
+      const partial = unfinishedName(${JSON.stringify(output)});
+      mkdirSync(partial);
+      writeFileSync(join(partial, 'c.0'), 'half');
+      cpSync(${JSON.stringify(before)}, replacedName(${JSON.stringify(output)}), { recursive: true });
       process.kill(process.pid, 'SIGKILL');`;
     spawnSync(process.execPath, ['--input-type=module', '-e', script]);
     expect(namesIn(directory).length).toBe(2);
-    await run(copyOf('f32'), { input, output, device });
-    // What was to be replaced is kept until something has its name.
-    expect(namesIn(directory).length).toBe(2);
+    const refused = run(copyOf('f32'), { input, output, device, overwrite: false });
+    await expect(refused).rejects.toThrow(/y\.zarr is there already/);
+    expect(await read(output)).toEqual([5, 6]);
     await run(copyOf('f32'), { input, output, device });
     expect(namesIn(directory)).toEqual(['y.zarr']);
+    expect(await read(output)).toEqual([1, 2, 3, 4]);
   });
 
   test('is written and read by commands', async () => {
