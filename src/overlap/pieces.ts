@@ -4,8 +4,9 @@
 // where the rows of the outputs follow from the same rows of the inputs, and all of them are files of elements as they
 // lie in memory, each thread of the device takes small pieces from the file to the file (runtime/cpu/file-pieces.ts).
 // Outputs get their bytes at their places, in any order. Launches of many pieces are issued two at a time, so that
-// the run knows how far it is, and a failure stops it soon. All other jobs go through the loop (loop.ts), as do those
-// whose chunks somebody chose or wants to hear of.
+// the run knows how far it is, and a failure stops it soon; where they are over soon they become longer, as the threads
+// wait for each other at the end of each. All other jobs go through the loop (loop.ts), as do those whose chunks somebody
+// chose or wants to hear of.
 
 import { getSystemErrorName } from 'node:util';
 import { unreadable, unwritable } from '../diagnostics/problem.ts';
@@ -21,9 +22,16 @@ import type { Place } from './constants.ts';
 import type { LoopContext, Passed } from './loop.ts';
 import { granularityOf, rowsOut } from './plan.ts';
 
-/** Bytes of a piece's inputs and outputs, and of a launch's: some 30 ms of one thread. */
-const pieceBytes = 512 * 1024;
-const launchBytes = 32 * 2 ** 20;
+/**
+ * Bytes of a piece's inputs and outputs. A file is written by one thread at a time, and whoever finds another at it sleeps:
+ * with longer pieces that happens less often. A short job has shorter ones, so that each thread gets several.
+ */
+const pieceBytes = { least: 2 ** 19, most: 2 ** 21 };
+/** Pieces of each thread, at least, in a job, and in a launch. */
+const leastPieces = 4;
+/** Bytes of the first launches, and of the longest; and milliseconds in which a launch is over too soon. */
+const launchBytes = { first: 2 ** 25, most: 2 ** 28 };
+const soon = 50;
 /** A job with fewer bytes of inputs and outputs is over before it matters. */
 const leastBytes = 16 * 2 ** 20;
 /** Launches in flight: one more than the threads work on. */
@@ -56,12 +64,15 @@ export function inPieces(job: BoundJob): Pieces | null {
     outputs.reduce((sum, output) => sum + (rowBytes(output) * output.ratio[0]) / output.ratio[1], 0);
   if (rows % granularity !== 0 || rows * bytesOfRow < leastBytes) return null;
   // Long rows make few pieces, and then a chunk is as good; and they may take no more memory than chunks.
-  const pieceRows = Math.floor(pieceBytes / bytesOfRow / granularity) * granularity;
-  if (pieceRows === 0 || rows < 4 * threads * pieceRows) return null;
-  if (threads * pieceBytes > plan.depth * plan.chunkBytes) return null;
+  const mostBytes = Math.floor((plan.depth * plan.chunkBytes) / threads);
+  if (pieceBytes.least > mostBytes) return null;
+  const goodBytes = Math.max(pieceBytes.least, Math.floor((rows * bytesOfRow) / (2 * leastPieces * threads)));
+  const bytes = Math.min(goodBytes, pieceBytes.most, mostBytes);
+  const pieceRows = Math.floor(bytes / bytesOfRow / granularity) * granularity;
+  if (pieceRows === 0 || rows < leastPieces * threads * pieceRows) return null;
   const from = placesOf(inputs.map(({ reader }) => reader.source));
   const into = placesOf(outputs.map(({ sink }) => sink));
-  return from === null || into === null ? null : new Pieces(job, pieceRows, from, into);
+  return from === null || into === null ? null : new Pieces(job, pieceRows, bytesOfRow, from, into);
 }
 
 /** Where the next elements of all of these are; null where one has them in no file. */
@@ -73,15 +84,23 @@ function placesOf(all: readonly { place?(): FilePlace | undefined }[]): readonly
 export class Pieces {
   readonly #job: BoundJob;
   readonly #pieceRows: number;
+  readonly #bytesOfRow: number;
   readonly #from: readonly FilePlace[];
   readonly #into: readonly FilePlace[];
   readonly #state = new PieceState();
   readonly #arrays: DeviceArray[] = [];
   #ranOn = '';
 
-  constructor(job: BoundJob, pieceRows: number, from: readonly FilePlace[], into: readonly FilePlace[]) {
+  constructor(
+    job: BoundJob,
+    pieceRows: number,
+    bytesOfRow: number,
+    from: readonly FilePlace[],
+    into: readonly FilePlace[],
+  ) {
     this.#job = job;
     this.#pieceRows = pieceRows;
+    this.#bytesOfRow = bytesOfRow;
     this.#from = from;
     this.#into = into;
   }
@@ -134,10 +153,17 @@ export class Pieces {
       definition.offset === undefined ? undefined : { parameter: definition.offset, rows, first: firstRow };
     const stream = streams.create() as CommandStream;
     const marks: { readonly event: ReturnType<typeof device.createEvent>; readonly rows: number }[] = [];
+    const piecesOfBytes = (bytes: number) => Math.floor(bytes / (rows * this.#bytesOfRow));
+    const leastAtOnce = leastPieces * device.properties.multiProcessorCount;
+    let atOnce = Math.max(leastAtOnce, piecesOfBytes(launchBytes.first));
+    let ended = performance.now();
     const next = async (): Promise<void> => {
       const { event, rows } = marks.shift()!;
       await event.synchronize();
       event.destroy();
+      const took = performance.now() - ended;
+      ended += took;
+      if (took < soon) atOnce = Math.max(atOnce, Math.min(2 * atOnce, piecesOfBytes(launchBytes.most)));
       context.onRows(rows);
     };
     try {
@@ -150,9 +176,8 @@ export class Pieces {
         ),
       );
       this.#ranOn = ranOn;
-      const atOnce = Math.max(1, Math.floor(launchBytes / pieceBytes));
-      for (let piece = 0; piece < count; piece += atOnce) {
-        const some = Math.min(atOnce, count - piece);
+      for (let piece = 0, some: number; piece < count; piece += some) {
+        some = Math.min(atOnce, count - piece);
         launch(piece, some);
         const event = device.createEvent();
         stream.record(event);
