@@ -39,6 +39,13 @@ const late = ['runtime/cpu/late-compiler', 'runtime/cpu/kept-kernels'];
 const wasm = ['targets/wasm/compile'];
 const runners = ['targets/wasm/runner', 'runtime/cpu/calling-thread'];
 const run = ['overlap/run', 'overlap/devices', 'overlap/journal/places', 'cli/write-whole', ...late];
+const few = [
+  'overlap/sinks/s3',
+  'overlap/shards/cut-run',
+  'overlap/shards/sink',
+  'overlap/shards/object-sink',
+  'overlap/journal/resume-run',
+];
 const checker = ['checker/index', 'checker/trace-stages'];
 const cuda = ['runtime/cuda/device', 'runtime/cuda/warm-up', 'runtime/cuda/compiler', 'runtime/cuda/nvrtc'];
 const model = ['runtime/model/device', 'runtime/model/find-model', 'runtime/model/calibrate'];
@@ -64,6 +71,8 @@ const chunks = [
   ['analysis', cuda, [...wasm, ...checker, ...runners]],
   ['cpu', cpu],
   ['run', run],
+  // What few runs need.
+  ['few-runs', few],
   ['wasm', wasm],
   ['interpreter', ['targets/interpreter/runner']],
   ['checker', checker],

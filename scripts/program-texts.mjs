@@ -24,6 +24,7 @@ const page = { bundle: true, minify: true };
 /** What each module's constants are made of. */
 const programs = {
   'runtime/cpu/worker': thread('runtime/cpu/worker'),
+  'runtime/cpu/interpreting-worker': thread('runtime/cpu/interpreting-worker'),
   'runtime/cpu/web/worker': {
     text: {
       ...silent,

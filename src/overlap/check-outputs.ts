@@ -11,7 +11,6 @@ import type { OutputData, RunOptions } from './options.ts';
 import { isTaken, pathOf, sharedFiles } from './output-data.ts';
 import { outputFile } from './outputs.ts';
 import { isPresent } from './sinks/file.ts';
-import { refusePresentObject } from './sinks/s3.ts';
 import { sumsPath } from './sums.ts';
 
 /**
@@ -88,7 +87,7 @@ export async function checkOutputs(
 export async function refusePresent(outputs: Iterable<OutputData>, checksum: boolean): Promise<void> {
   const files = [...outputs].flatMap((data) => pathOf(data) ?? []).filter((path) => path !== '-');
   for (const path of [...files, ...(checksum ? files.map(sumsPath) : [])]) {
-    if (isObject(path)) await refusePresentObject(path);
+    if (isObject(path)) await (await import('./sinks/s3.ts')).refusePresentObject(path);
     const about = isObject(path) ? undefined : await stat(path).catch(() => undefined);
     if (about?.isFile() || about?.isDirectory()) throw isPresent(path);
   }

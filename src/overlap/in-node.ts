@@ -1,4 +1,5 @@
-// A run in Node: files of all formats, their journals and pieces, limits of the process's memory, and every device.
+// A run in Node: files of all formats, their journals and pieces, limits of the process's memory, and every device. What few
+// runs need is loaded by those.
 
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -15,14 +16,10 @@ import { expandInputs } from './file-lists.ts';
 import { copiesFor } from './host-copies.ts';
 import { inputPaths } from './input-data.ts';
 import { hasColumns, isRepeatable, OpenInputs } from './inputs.ts';
-import { checkResumable } from './journal/check-resumable.ts';
-import { resumeRun } from './journal/resume-run.ts';
 import { hostMemory } from './memory-limit.ts';
 import { holdsSeveral, OpenOutputs } from './outputs.ts';
 import { inPieces } from './pieces.ts';
-import { cutRun } from './shards/cut-run.ts';
 import type { Given, LookingAt, Surroundings } from './surroundings.ts';
-import { contentOfUrl } from './url-inputs.ts';
 
 export const inNode: Surroundings = {
   get processors() {
@@ -37,7 +34,9 @@ export const inNode: Surroundings = {
     await checkOutputs(destinations, inputPaths(data.values()), options, jobs.length);
     if (options.shard !== undefined) await checkShards(given);
     if (options.overwrite === false) await refusePresent(destinations.values(), options.checksum ?? false);
-    if (options.resume) await checkResumable(jobs, data, destinations, options.resume);
+    if (!options.resume) return;
+    const { checkResumable } = await import('./journal/check-resumable.ts');
+    await checkResumable(jobs, data, destinations, options.resume);
   },
   openDevices: (wanted, limit) => openDevices(wanted, {}, limit),
   copiesFor,
@@ -55,8 +54,8 @@ export const inNode: Surroundings = {
     for (const { device } of participants) await loadCompiler(device);
   },
   inPieces,
-  resume: resumeRun,
-  cut: cutRun,
+  resume: async (...given) => (await import('./journal/resume-run.ts')).resumeRun(...given),
+  cut: async (...given) => (await import('./shards/cut-run.ts')).cutRun(...given),
 };
 
 /** Whether a path is a folder of no format: it is refused later, and nothing looks into it before. */
@@ -77,7 +76,9 @@ async function contentsOf(
   const contents = new Map<string, Content>();
   for (const path of new Set(paths)) {
     if (path === '-') continue;
-    const content = await (isUrl(path) ? contentOfUrl(path, versions.kept, signal) : contentOf(path, signal));
+    const content = isUrl(path)
+      ? await (await import('./url-inputs.ts')).contentOfUrl(path, versions.kept, signal)
+      : await contentOf(path, signal);
     if (content !== undefined) contents.set(path, content);
   }
   return contents;

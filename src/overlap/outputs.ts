@@ -1,5 +1,6 @@
 // The outputs of a run in Node: files as well as arrays and streams. They appear together when all are complete, or not
-// at all; then a journal may say how far they are, for the next run.
+// at all; then a journal may say how far they are, for the next run. What opens other outputs than files is loaded with the
+// first of its kind.
 
 import { statSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
@@ -17,13 +18,8 @@ import { type Flushed, Journal, type Kept } from './journal/journal.ts';
 import type { Begin, Facts } from './journal/text.ts';
 import type { OutputData, OutputFile } from './options.ts';
 import { isTaken, type OutputShape, TakenOutputs } from './output-data.ts';
-import { openObjectPiece } from './shards/object-sink.ts';
-import { openPiece } from './shards/sink.ts';
-import { ArchiveFile } from './sinks/archive.ts';
+import type { ArchiveFile } from './sinks/archive.ts';
 import { flushNames, needsShape, openFileSink } from './sinks/file.ts';
-import { openFolderSink } from './sinks/folder.ts';
-import { needsPlaces, openS3Sink } from './sinks/s3.ts';
-import { openObjectFolder } from './sinks/s3-folder.ts';
 import type { Sink } from './sinks/sink.ts';
 import { StreamSink } from './sinks/stream.ts';
 import { dropSums, type Sums, sumsPath, sumsText } from './sums.ts';
@@ -185,9 +181,9 @@ export class OpenOutputs implements Outputs {
     const piece = this.#pieces?.get(parameter);
     if (piece !== undefined) {
       checkWhole(data, about);
-      return isObject(file)
-        ? openObjectPiece(file, piece, { ...this.#how, ...about })
-        : openPiece(file, piece, this.#how);
+      if (!isObject(file)) return (await import('./shards/sink.ts')).openPiece(file, piece, this.#how);
+      const { openObjectPiece } = await import('./shards/object-sink.ts');
+      return openObjectPiece(file, piece, { ...this.#how, ...about });
     }
     if (about.isShared) return this.#part(file, format, about);
     const encoding = encodingOf(file, format, about);
@@ -195,7 +191,11 @@ export class OpenOutputs implements Outputs {
     if (isObject(file)) {
       const { overwrite, signal } = this.#how;
       const { isLimited = false } = about;
-      if (folder !== undefined) return openObjectFolder(file, folder, { shape, signal, isLimited });
+      if (folder !== undefined) {
+        const { openObjectFolder } = await import('./sinks/s3-folder.ts');
+        return openObjectFolder(file, folder, { shape, signal, isLimited });
+      }
+      const { openS3Sink } = await import('./sinks/s3.ts');
       const kept = this.#journal?.partialOf({ path: file });
       const bytes = bytesOfWhole(encoding, about);
       return openS3Sink(file, { encoding, shape, shapeKnown, bytes, overwrite, signal, isLimited, kept });
@@ -206,7 +206,7 @@ export class OpenOutputs implements Outputs {
       const sink =
         folder === undefined
           ? await openFileSink(file, { encoding, shape, shapeKnown, ...this.#how, partial, parts })
-          : await openFolderSink(file, folder, {
+          : await (await import('./sinks/folder.ts')).openFolderSink(file, folder, {
               shape,
               ...this.#how,
               partial,
@@ -229,7 +229,8 @@ export class OpenOutputs implements Outputs {
     const { parameter, element, rate, shape, shapeKnown } = about;
     let opened = this.#archives.get(path);
     if (opened === undefined) {
-      if (isObject(path)) throw needsPlaces(path);
+      if (isObject(path)) throw (await import('./sinks/s3.ts')).needsPlaces(path);
+      const { ArchiveFile } = await import('./sinks/archive.ts');
       const parts = this.#how.checksum ? new PartSums() : undefined;
       const archive = format.archive!();
       const how = { ...this.#how, fsync: this.#isLasting, parts };

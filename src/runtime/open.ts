@@ -16,7 +16,10 @@ const inNode: Place = {
   get threads() {
     return availableParallelism();
   },
-  surroundings: async () => (await import('./cpu/threads.ts')).threads,
+  async surroundings(target) {
+    if (target === 'interpreter') return (await import('./cpu/interpreting-threads.ts')).threads;
+    return (await import('./cpu/threads.ts')).threads;
+  },
 };
 
 /**

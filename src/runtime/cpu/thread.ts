@@ -5,7 +5,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { Order, Report, ThreadData } from './messages.ts';
 import type { Thread, ThreadEvents } from './staff.ts';
-import { text } from './worker.text.js';
 import { WorkerPool } from './worker-pool.ts';
 
 /** The words that stop threads. A process waits for its threads when it ends, and they may run for ever. */
@@ -35,7 +34,8 @@ export class NodeThread implements Thread {
   #begun = false;
   #reason = 'it ended by itself';
 
-  constructor(data: Omit<ThreadData, 'port'>, events: ThreadEvents) {
+  /** `text`: the thread's program. */
+  constructor(text: string, data: Omit<ThreadData, 'port'>, events: ThreadEvents) {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const computes = data.role === 'compute' || typeof data.role === 'object';

@@ -9,11 +9,13 @@ import { arrayFreed, collectGarbage, deviceFreed } from './garbage.ts';
 import type { Staff } from './staff.ts';
 import type { Surroundings } from './surroundings.ts';
 import { NodeThread } from './thread.ts';
+import { text } from './worker.text.js';
 
 /** Threads of the pool that start together: a start takes some 20 ms of the main thread and of a processor. */
 const atOnce = Math.max(8, availableParallelism());
 
-export const threads: Surroundings = {
+/** `text`: the program that each thread is started with. */
+export const threadsOf = (text: string): Surroundings => ({
   get processor() {
     return cpus()[0]?.model.trim() || `${process.arch} processor`;
   },
@@ -29,7 +31,7 @@ export const threads: Surroundings = {
     const common = () => ({ table: tableMemory, ...memories(), runners, clockOffset: clockOffset() });
     const staff: Staff = {
       atOnce,
-      start: (role, pool, events) => new NodeThread({ ...common(), role, pool }, events),
+      start: (role, pool, events) => new NodeThread(text, { ...common(), role, pool }, events),
       wait: (table, ticket, timeout) => table.blockMain(ticket, timeout),
       async replace() {},
       async close() {},
@@ -39,4 +41,6 @@ export const threads: Surroundings = {
   arrayFreed,
   collectGarbage,
   deviceFreed,
-};
+});
+
+export const threads = threadsOf(text);
