@@ -8,6 +8,7 @@ import type { Extent3 } from '../kernel/types.ts';
 import type { JobResult, RunOptions } from '../overlap/options.ts';
 import type { OpenDevices } from '../overlap/participants.ts';
 import { jobsOf } from '../overlap/sequence.ts';
+import { startEarly } from '../runtime/cpu/early-thread.ts';
 import { timesInWords } from '../runtime/recording.ts';
 import { reportText } from '../timeline/report.ts';
 import { type AssignedFiles, assignFiles, type NamedWork, type Work } from './assign-files.ts';
@@ -216,6 +217,7 @@ async function runJob(
   context: CommandContext,
 ): Promise<void> {
   const { threads, checked } = options;
+  const early = options.maxMemory === undefined ? startEarly(options.device) : null;
   const opening = openDevices(
     options.device,
     {
@@ -259,6 +261,7 @@ async function runJob(
       (devices) => devices[Symbol.asyncDispose](),
       () => {},
     );
+    await early?.[Symbol.asyncDispose]();
   }
 }
 

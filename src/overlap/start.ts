@@ -3,6 +3,7 @@
 // What they need, two thirds of this package, is loaded at the first call: a process that
 // launches kernels by itself starts without it.
 
+import { startEarly } from '../runtime/cpu/early-thread.ts';
 import { type DeclareJob, job as declareJob, type Job, type OutputArrays } from './job.ts';
 import { type DeclareMap, map as declareMap } from './map.ts';
 import type { JobResult, RunOptions } from './options.ts';
@@ -25,6 +26,16 @@ import { startedBy } from './started-by.ts';
  * @throws WarpstageError with a code of the 5000s for a job or data at fault, WS5009 when stopped, WS4007 for an option that there is not
  */
 export async function run<V, O extends OutputArrays>(
+  work: Job<V, O> | Sequence<V, O>,
+  options: RunOptions,
+): Promise<JobResult<V, O>> {
+  // Memory that is limited is counted thread by thread.
+  await using _ = options?.maxMemory === undefined ? startEarly(options?.device) : null;
+  return await runLoaded(work, options);
+}
+
+// Apart, as the compiler does not rewrite the name of a module where something is disposed of.
+async function runLoaded<V, O extends OutputArrays>(
   work: Job<V, O> | Sequence<V, O>,
   options: RunOptions,
 ): Promise<JobResult<V, O>> {

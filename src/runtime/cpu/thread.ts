@@ -3,6 +3,7 @@
 // Neither the thread nor its port keeps the process alive; who awaits a command does.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { EarlyThread } from './early-thread.ts';
 import type { Order, Report, ThreadData } from './messages.ts';
 import type { Thread, ThreadEvents } from './staff.ts';
 import { WorkerPool } from './worker-pool.ts';
@@ -47,15 +48,22 @@ export class NodeThread implements Thread {
     }
     this.#events = events;
     const workerData: ThreadData = { ...data, port: port2 };
+    // Other runners are loaded by name, which a program that came late cannot do.
+    const early = data.runners === 'wasm' ? EarlyThread.take() : null;
+    early?.run(text, workerData, [port2]);
+    this.#begun = early?.hasBegun ?? false;
     // From text: a bundle has no file of the thread's, and one script starts sooner than forty modules.
-    this.#worker = new Worker(text, {
-      eval: true,
-      workerData,
-      transferList: [port2],
-      // The process's own flags may name loaders, which would be loaded again by every thread.
-      execArgv: [],
-      name: typeof data.role === 'string' ? `warpstage ${data.role}` : `warpstage helper ${data.role.helper}`,
-    });
+    this.#worker =
+      early?.worker ??
+      new Worker(text, {
+        eval: true,
+        workerData,
+        transferList: [port2],
+        // The process's own flags may name loaders, which would be loaded again by every thread.
+        execArgv: [],
+        name:
+          typeof data.role === 'string' ? `warpstage ${data.role}` : `warpstage helper ${data.role.helper}`,
+      });
     this.#worker.once('online', () => {
       this.#begun = true;
     });
