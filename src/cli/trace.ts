@@ -3,7 +3,6 @@
 // The page is served on this machine alone until Ctrl-C, or written to a file.
 
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { WarpstageError } from '../diagnostics/error.ts';
@@ -62,6 +61,8 @@ async function serve(
   port: number,
   { terminal, interrupt }: CommandContext,
 ): Promise<void> {
+  // No other command loads them.
+  const { createServer } = await import('node:http');
   const { tracePage } = await import('../timeline/page.ts');
   const page = tracePage(traces);
   const server = createServer((request, response) => {

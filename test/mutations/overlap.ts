@@ -26,6 +26,12 @@ export const mutations = [
         why: 'the neighbours of a piece are not read',
       },
       {
+        name: 'a launch that grows leaves pieces out',
+        from: 'piece += some',
+        to: 'piece += atOnce',
+        why: 'rows of a large output are never written',
+      },
+      {
         name: 'what failed in a file is not looked at',
         from: 'throw failure === null ? error : ',
         to: 'if (failure === null || failure.file >= 0) throw error; throw ',

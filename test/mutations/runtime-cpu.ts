@@ -17,6 +17,30 @@ const withDelays = [
 
 export const mutations = [
   ...mutationsOf(
+    'src/runtime/cpu/early-thread.ts',
+    ['test/runtime/early-thread.test.ts'],
+    [
+      {
+        name: 'a thread that nobody took runs on',
+        from: 'if (this.#leave()) await this.worker.terminate();',
+        to: 'this.#leave();',
+        why: 'every run that fails early leaves a thread',
+      },
+      {
+        name: 'a thread ends with the run that started it',
+        from: 'if (this.#leave()) await',
+        to: 'this.#leave(); await',
+        why: 'the device that took it loses its engine',
+      },
+      {
+        name: 'a thread that did not start is given away',
+        from: "this.worker.on('error', () => this.#leave());",
+        to: "this.worker.on('error', () => {});",
+        why: 'the first launch waits for a thread that is not there',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/runtime/cpu/command-table.ts',
     [...steps, ...streams],
     [

@@ -335,10 +335,12 @@ describe('what goes wrong', () => {
   });
 });
 
-test('progress is reported while it runs, up to all rows', async () => {
+test('progress is reported while it runs, up to all rows, and launches that grow leave none out', async () => {
   const directory = temporaryDirectory();
   const input = join(directory, 'x.f32');
-  writeFileSync(input, new Float32Array(24_000_000));
+  const given = new Float32Array(24_000_000);
+  for (let i = 0; i < given.length; ++i) given[i] = i % 65_537;
+  writeFileSync(input, given);
   const told: number[] = [];
   const output = join(directory, 'y.f32');
   const { report } = await run(affine, {
@@ -351,6 +353,8 @@ test('progress is reported while it runs, up to all rows', async () => {
   expect(told).toEqual([...told].sort((a, b) => a - b));
   expect(told.at(-1)).toBe(24_000_000);
   expect(statSync(output).size).toBe(96_000_000);
+  const y = new Float32Array(readFileSync(output).buffer);
+  expect(y.findIndex((value, i) => value !== 2 * given[i]! + 1)).toBe(-1);
   const stage = (name: string) => report.stages.find((one) => one.name === name)!;
   expect(stage('read')).toMatchObject({ bytes: 96_000_000, operations: report.chunks });
   expect(stage('write').bytes).toBe(96_000_000);

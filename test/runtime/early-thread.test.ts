@@ -1,0 +1,91 @@
+// Threads that start before their device: the first device has them, and who ends without one leaves none behind.
+
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type DeviceArray, kernel, map, open, run } from 'warpstage';
+import { EarlyThread, startEarly } from '#warpstage/runtime/cpu/early-thread.js';
+import { expectFailure } from '../overlap/support.ts';
+
+const count = kernel({ y: 'i32[]' }, ({ y }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  if (i < y.length) y[i] = i;
+});
+const twice = map({ y: 'f32', x: 'f32' }, ({ x }) => 2 * x);
+
+async function read(y: DeviceArray<'i32'>): Promise<Int32Array> {
+  const values = new Int32Array(y.length);
+  y.device.defaultStream.memcpyAsync(values, y);
+  await y.device.synchronize();
+  return values;
+}
+
+/** Whether a thread is gone, as Node says it. */
+const isGone = ({ worker }: EarlyThread) => worker.threadId === -1;
+
+afterEach(() => expect(EarlyThread.take()).toBeNull());
+
+test.runIf(availableParallelism() > 1)('one starts for the CPU alone', async () => {
+  expect(startEarly('model:h200')).toBeNull();
+  expect(startEarly(['cpu'])).toBeNull();
+  for (const device of [undefined, 'cpu']) {
+    await using early = startEarly(device);
+    expect(early).not.toBeNull();
+  }
+});
+
+test('a device runs its kernels on it, and ends it', async () => {
+  const early = new EarlyThread();
+  await using device = await open('cpu', { threads: 2 });
+  const y = device.alloc('i32', 1000);
+  device.defaultStream.launch(count, { grid: 4, block: 256 }, { y });
+  expect(EarlyThread.take()).toBeNull();
+  expect([...(await read(y))]).toEqual([...Array(1000).keys()]);
+  // The device's, whoever started it.
+  await early[Symbol.asyncDispose]();
+  expect(isGone(early)).toBe(false);
+  expect(early.hasBegun).toBe(true);
+  await device.close();
+  expect(isGone(early)).toBe(true);
+});
+
+test('an interpreted kernel, whose threads have another program, leaves it', async () => {
+  await using early = new EarlyThread();
+  await using device = await open('cpu', { target: 'interpreter' });
+  const y = device.alloc('i32', 3);
+  device.defaultStream.launch(count, { grid: 1, block: 32 }, { y });
+  expect([...(await read(y))]).toEqual([0, 1, 2]);
+  expect(EarlyThread.take()).toBe(early);
+  await early.worker.terminate();
+});
+
+describe('nothing is left', () => {
+  test('of one that nobody takes', async () => {
+    const early = new EarlyThread();
+    await early[Symbol.asyncDispose]();
+    expect(isGone(early)).toBe(true);
+  });
+
+  test('of a run, whether it goes well or fails before it opens a device', async () => {
+    for (let times = 0; times < 3; ++times) {
+      const { outputs } = await run(twice, { input: Float32Array.of(1, 2) });
+      expect([...outputs.y!]).toEqual([2, 4]);
+      await expectFailure(
+        run(twice, { input: 'no/such/file.npy' }),
+        'WS5003',
+        /no\/such\/file.npy cannot be read/,
+      );
+      expect(EarlyThread.take()).toBeNull();
+    }
+  });
+
+  test('of one that does not start: the device starts another', async () => {
+    await using early = new EarlyThread();
+    early.worker.emit('error', new Error('no more threads'));
+    const { outputs } = await run(twice, { input: Float32Array.of(3) });
+    expect([...outputs.y!]).toEqual([6]);
+    const ended = once(early.worker, 'exit');
+    await early.worker.terminate();
+    await ended;
+  });
+});
