@@ -71,6 +71,60 @@ export const mutations = [
       why: 'each machine finds that its piece is there already, and is another one',
     },
   ]),
+  ...mutationsOf(
+    'src/overlap/shards/merge-note.ts',
+    ['test/overlap/merge-again.test.ts'],
+    [
+      {
+        name: 'a piece that the output does not have is removed',
+        from: 'if (note.checks[keyOf(piece)] !== checkOf(piece)) return undefined;',
+        to: '',
+        why: 'what was computed is lost, and the output is of former numbers',
+      },
+      {
+        name: 'an output that is gone counts as put together',
+        from: 'if (note === undefined || !(await isThere(output))) return undefined;',
+        to: 'if (note === undefined) return undefined;',
+        why: 'the last pieces are removed, and the numbers are nowhere',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/shards/merge.ts',
+    ['test/overlap/merge-again.test.ts'],
+    [
+      {
+        name: 'pieces are removed before it is noted',
+        from: 'await noteMerged(output.file, merged, pieces, signal);',
+        to: '',
+        why: 'a merge that was stopped waits for pieces that are no more',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/shards/piece-files.ts',
+    ['test/overlap/merge-again.test.ts'],
+    [
+      {
+        name: 'a piece that cannot be looked at stays open',
+        from: 'await file.close().catch(() => {});',
+        to: '',
+        why: 'a process that goes on runs out of files',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/overlap/journal/journal.ts',
+    ['test/overlap/nth-fault.test.ts'],
+    [
+      {
+        name: 'a journal that cannot be closed fails a run that is over',
+        from: 'async remove(): Promise<void> {\n    await this.#file.close().catch(() => {});',
+        to: 'async remove(): Promise<void> {\n    await this.#file.close();',
+        why: 'outputs that are there are said to be none, and their lock stays',
+      },
+    ],
+  ),
   ...mutationsOf('src/overlap/shards/merge.ts', archives, [
     {
       name: 'parts of a file may be of different works',

@@ -249,9 +249,9 @@ export class Journal {
     if (this.#failure !== undefined) throw this.#failure.cause;
   }
 
-  /** The outputs have their final names: there is nothing left to resume. */
+  /** The outputs have their final names: there is nothing left to resume. Never throws. */
   async remove(): Promise<void> {
-    await this.#file.close();
+    await this.#file.close().catch(() => {});
     for (const path of [...this.#parts, this.#path]) await rm(path, { force: true }).catch(() => {});
     await this.#removeStates();
     await this.#release();

@@ -106,12 +106,16 @@ async function lockFile(path: string): Promise<Release | null> {
       if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return null;
       throw error;
     }
-    const [locked, there] = await Promise.all([file.stat(), stat(path).catch(() => undefined)]);
-    if (locked.dev === there?.dev && locked.ino === there.ino) {
-      return async () => {
-        await rm(path, { force: true });
-        await file.close();
-      };
+    try {
+      const [locked, there] = await Promise.all([file.stat(), stat(path).catch(() => undefined)]);
+      if (locked.dev === there?.dev && locked.ino === there.ino) {
+        return async () => {
+          await rm(path, { force: true }).finally(() => file.close());
+        };
+      }
+    } catch (error) {
+      await file.close();
+      throw error;
     }
     // Whoever had it removed it in the meantime: the next one to come would make another.
     await file.close();

@@ -2,6 +2,7 @@
 //
 // They must be all of one work, of the same input files, each in its place, and are compared with their checksums as they
 // are read. The output appears whole or not at all, as that of a run; pieces stay, unless they are to be removed once it is there.
+// A merge that was stopped while it removed them is over: another finds its note (merge-note.ts), and removes the rest.
 
 import { count } from '../../diagnostics/count.ts';
 import { WarpstageError } from '../../diagnostics/error.ts';
@@ -16,6 +17,7 @@ import type { OutputFile } from '../options.ts';
 import { holdsSeveral, OpenOutputs } from '../outputs.ts';
 import type { Sink } from '../sinks/sink.ts';
 import { checkSameInputs } from './input-stamps.ts';
+import { forgetMerged, mergedBefore, noteMerged } from './merge-note.ts';
 import { type Piece, readPiece } from './piece.ts';
 import {
   endingsBeside,
@@ -52,7 +54,15 @@ export interface Merged {
  */
 export async function merge(output: OutputFile, options: MergeOptions): Promise<Merged> {
   const { signal, fsync = false, overwrite = true, checksum = false } = options;
-  const parts = await partsOf(output);
+  let parts: string[][];
+  try {
+    parts = await partsOf(output);
+  } catch (error) {
+    const before = isMissing(error) ? await mergedBefore(output) : undefined;
+    if (before === undefined) throw error;
+    if (options.remove) await removeMerged(output.file, before.left);
+    return { output: output.file, pieces: before.pieces, bytes: before.bytes };
+  }
   const paths = parts.flat();
   await checkOutputs(new Map([['', output]]), paths, { checksum });
   const read: Piece[][] = [];
@@ -85,9 +95,23 @@ export async function merge(output: OutputFile, options: MergeOptions): Promise<
     await outputs.abandon();
     throw error;
   }
-  if (options.remove) for (const path of paths) await removePiece(path);
   const bytes = read.reduce((sum, ofPart) => sum + bytesFrom(ofPart.at(-1)!, 0), 0);
-  return { output: output.file, pieces: parts[0]!.length, bytes };
+  const merged = { output: output.file, pieces: parts[0]!.length, bytes };
+  if (options.remove) {
+    await noteMerged(output.file, merged, pieces, signal);
+    await removeMerged(output.file, paths);
+  }
+  return merged;
+}
+
+/** Removes pieces whose elements are in the output, and then the note that says so. */
+async function removeMerged(output: string, pieces: readonly string[]): Promise<void> {
+  for (const path of pieces) await removePiece(path);
+  await forgetMerged(output);
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof WarpstageError && error.code === 'WS5016';
 }
 
 async function readTogether(paths: readonly string[]): Promise<Piece[]> {

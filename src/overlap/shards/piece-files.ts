@@ -40,19 +40,29 @@ export interface OpenPiece {
 export async function openPieceFile(path: string): Promise<OpenPiece> {
   if (isObject(path)) {
     const opened: { close(): Promise<void> }[] = [];
-    const bytes = await openBytes(path, (one) => opened.push(one));
-    return {
-      size: bytes.size!,
-      read: (into, position) => bytes.readAt!(into, position),
-      close: () => bytes.close(),
-    };
+    try {
+      const bytes = await openBytes(path, (one) => opened.push(one));
+      return {
+        size: bytes.size!,
+        read: (into, position) => bytes.readAt!(into, position),
+        close: () => bytes.close(),
+      };
+    } catch (error) {
+      await Promise.allSettled(opened.map((one) => one.close()));
+      throw error;
+    }
   }
   const file = await openToRead(path);
-  return {
-    size: (await file.stat()).size,
-    read: async (into, position) => (await file.read(into, 0, into.length, position)).bytesRead,
-    close: () => file.close(),
-  };
+  try {
+    return {
+      size: (await file.stat()).size,
+      read: async (into, position) => (await file.read(into, 0, into.length, position)).bytesRead,
+      close: () => file.close(),
+    };
+  } catch (error) {
+    await file.close().catch(() => {});
+    throw error;
+  }
 }
 
 /** How the names end that begin as an output's, behind it: `.3-of-10`. */

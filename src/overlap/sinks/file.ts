@@ -102,13 +102,13 @@ class FileSink implements Sink {
       const allowed = await modeOfOutput(final, 0o666);
       const file = begin === 0 ? await open(temporary, 'wx+', mode) : await openOwn(temporary, allowed);
       if (file === undefined) throw Object.assign(new Error(), { code: 'ENOENT' });
-      if (begin > 0) await file.chmod(ownMode);
       const sink = new FileSink(name, final, temporary, file, modeBefore, options);
       try {
         sink.#position = begin;
         const { encoding, parts } = options;
         const head = encoding.begin?.(options.shape) ?? nothing;
         if (begin > 0) {
+          await file.chmod(ownMode);
           await file.truncate(begin);
           await readThrough(file, 0, begin, (bytes) => parts?.update(bytes));
         } else await sink.#append(head);

@@ -61,6 +61,7 @@ const files = {
     'gpu-failures',
     'groups',
     'host-copies',
+    'merge-again',
     'parquet-columns',
     'pieces',
     'power-loss',
