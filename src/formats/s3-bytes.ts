@@ -3,6 +3,7 @@
 // The first answer says which version that is (its ETag) and how long; every later request asks for that one, and its answer
 // must say so, for stores that do not look at what is asked.
 
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { problem } from '../diagnostics/problem.ts';
@@ -41,6 +42,8 @@ export class ObjectRanges implements Ranged {
     this.#object = object;
     this.#stop = stop;
     this.#found = known;
+    // Every request that is under way listens.
+    setMaxListeners(0, stop.signal);
   }
 
   get version(): string {

@@ -22,6 +22,13 @@ beforeAll(async () => {
   device = await open('cpu', { threads: 1, memory: 64 << 20 });
 });
 afterAll(() => device.close());
+const warned: string[] = [];
+const onWarning = ({ name }: Error) => warned.push(name);
+beforeAll(() => void process.on('warning', onWarning));
+afterAll(() => {
+  process.off('warning', onWarning);
+  expect(warned).not.toContain('MaxListenersExceededWarning');
+});
 
 const tripled = map({ y: 'i32', x: 'i32' }, ({ x }) => 3 * x);
 const parts = map({ low: 'i32', high: 'i32', x: 'i32' }, ({ x }) => ({ low: x & 255, high: x >> 8 }));
