@@ -223,7 +223,7 @@ async function dealMissing(
     const title = `${named.name} (${which}${workers})`;
     progress?.update({ title, done: bytes(present + done), before, total: cut.bytes });
   };
-  show(0, 'no worker yet');
+  show(0, 'no piece yet');
   return await dealPieces({
     ...{ deal, names: names[number - 1]!, pieces: missing, connection, signal },
     others: names.filter((_, position) => position !== number - 1),
