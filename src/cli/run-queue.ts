@@ -40,7 +40,7 @@ import { addressIfAny, usually } from './queue-options.ts';
 import { passesOf, type QueuePass } from './queue-passes.ts';
 import { type CutPieces, checkSameInputs, countPieces, piecesThere } from './queue-pieces.ts';
 import { countsOf, type DonePass, failure, type QueueReport, reportLines } from './queue-report.ts';
-import { Team } from './queue-team.ts';
+import { QueueSession } from './queue-session.ts';
 import { valueJson, valueText } from './value-text.ts';
 
 /** The options of `warpstage run` that a queue has, and those that go with it. */
@@ -114,9 +114,9 @@ export async function runOverQueue(
   const done: (DonePass & CutPieces)[] = [];
   let value: unknown = {};
   {
-    await using team = new Team({ ...options, address, urls }, stop, context.terminal.errors);
+    await using session = new QueueSession({ ...options, address, urls }, stop, context.terminal.errors);
     for (const pass of passes) {
-      const one = await computePass(run, pass, value, done, team);
+      const one = await computePass(run, pass, value, done, session);
       // An input may have been changed on the way.
       for (const other of [...done, one]) await piecesThere(other);
       done.push(one);
@@ -166,7 +166,7 @@ async function computePass(
   pass: QueuePass,
   before: unknown,
   done: readonly (DonePass & CutPieces)[],
-  team: Team,
+  session: QueueSession,
 ): Promise<DonePass & CutPieces> {
   const computed = pass.computed(before);
   const cut = await describe(run, pass, computed);
@@ -179,7 +179,7 @@ async function computePass(
   const dealt =
     missing.length === 0
       ? { workers: new Map<string, number>(), retries: 0, repeated: 0, failed: [] }
-      : await dealMissing(run, pass, { ...pieces, missing, computed }, team);
+      : await dealMissing(run, pass, { ...pieces, missing, computed }, session);
   if (dealt.failed.length > 0) throw failure(dealt.failed, of, pass);
   return { ...pieces, pass, before: there.size, dealt };
 }
@@ -193,7 +193,7 @@ async function dealMissing(
     missing,
     computed,
   }: CutPieces & { readonly missing: readonly number[]; readonly computed: Settings },
-  team: Team,
+  session: QueueSession,
 ): Promise<Dealt> {
   const { named, passes, about, options, context, signal } = run;
   const { errors } = context.terminal;
@@ -213,7 +213,7 @@ async function dealMissing(
     ...{ fsync: options.fsync ?? false, of, tries: options.tries ?? usualTries },
     ...{ ackWait: 1000 * (options.ackWait ?? usually.ackWait), work: cut.work, versions: cut.versions },
   };
-  const connection = await team.open();
+  const connection = await session.open();
   using progress = options.quiet ? null : new Progress(named.name, context.terminal);
   const bytes = (count: number) => Math.round((cut.bytes * count) / of);
   const present = of - missing.length;
@@ -227,7 +227,7 @@ async function dealMissing(
   return await dealPieces({
     ...{ deal, names: names[number - 1]!, pieces: missing, connection, signal },
     others: names.filter((_, position) => position !== number - 1),
-    ...(team.most === undefined ? {} : { most: team.most }),
+    ...(session.most === undefined ? {} : { most: session.most }),
     onPiece: (count, workers) => show(count, counted(workers, 'worker')),
     onTrouble: (line) => {
       if (!options.quiet) errors.write(`${line}\n`);

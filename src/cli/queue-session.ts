@@ -1,5 +1,5 @@
-// Who computes pieces: a queue, and the workers of the command's own. They are there from the first pass that has pieces to
-// deal to the end of the last; a run whose pieces are all there starts nothing.
+// What a run over a queue has open: the connection, the server of its own if there is one, and its own workers. They are there
+// from the first pass that has pieces to deal to the end of the last; a run whose pieces are all there starts nothing.
 
 import type { Writable } from 'node:stream';
 import { problem } from '../diagnostics/problem.ts';
@@ -11,7 +11,7 @@ import { exitCodesToRetry } from './exit-codes.ts';
 import { urlVariable } from './queue-options.ts';
 
 /** What the command line says of them. */
-export interface TeamOptions {
+export interface SessionOptions {
   /** Undefined: a server of the command's own. */
   readonly address: QueueAddress | undefined;
   readonly queue?: string | true;
@@ -28,15 +28,15 @@ export interface TeamOptions {
 /** Processes beside a server of the command's own. */
 const usualWorkers = 2;
 
-export class Team implements AsyncDisposable {
-  readonly #options: TeamOptions;
+export class QueueSession implements AsyncDisposable {
+  readonly #options: SessionOptions;
   readonly #stop: AbortController;
   readonly #errors: Writable;
   #server: OwnServer | undefined;
   #connection: Connection | undefined;
   #workers: OwnWorkers | undefined;
 
-  constructor(options: TeamOptions, stop: AbortController, errors: Writable) {
+  constructor(options: SessionOptions, stop: AbortController, errors: Writable) {
     this.#options = options;
     this.#stop = stop;
     this.#errors = errors;
