@@ -33,6 +33,12 @@ export const mutations = [
         why: 'the device that took it loses its engine',
       },
       {
+        name: 'a thread starts where the address space is limited',
+        from: 'if (addressSpaceLeft() !== Number.POSITIVE_INFINITY) return null;',
+        to: '',
+        why: 'the device finds less room than it was promised, and V8 ends the process',
+      },
+      {
         name: 'a thread that did not start is given away',
         from: "this.worker.on('error', () => this.#leave());",
         to: "this.worker.on('error', () => {});",

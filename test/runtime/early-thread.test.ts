@@ -1,5 +1,6 @@
 // Threads that start before their device: the first device has them, and who ends without one leaves none behind.
 
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -32,6 +33,19 @@ test.runIf(availableParallelism() > 1)('one starts for the CPU alone', async () 
     await using early = startEarly(device);
     expect(early).not.toBeNull();
   }
+});
+
+test.runIf(process.platform === 'linux')('none starts where the address space is limited', () => {
+  const path = new URL('../../dist/internals/runtime/cpu/early-thread.js', import.meta.url).href;
+  const script = `import(${JSON.stringify(path)}).then((one) => console.log(one.startEarly() === null))`;
+  const limited = spawnSync(
+    'sh',
+    ['-c', 'ulimit -v 100000000; exec "$0" -e "$1"', process.execPath, script],
+    {
+      encoding: 'utf8',
+    },
+  );
+  expect(limited.stdout).toBe('true\n');
 });
 
 test('a device runs its kernels on it, and ends it', async () => {

@@ -6,6 +6,7 @@
 
 import { availableParallelism } from 'node:os';
 import { type Transferable, Worker } from 'node:worker_threads';
+import { addressSpaceLeft } from './address-space.ts';
 
 /** The program finds its data where every thread's are. */
 const program = `
@@ -60,9 +61,13 @@ export class EarlyThread implements AsyncDisposable {
   }
 }
 
-/** Starts a thread for a run that will open the CPU; null where that would not be sooner, or there is none. */
+/**
+ * Starts a thread for a run that will open the CPU; null where that would not be sooner, or there is none. Where the address
+ * space is limited, the device counts its threads before there is any.
+ */
 export function startEarly(device: unknown): EarlyThread | null {
   if ((device !== undefined && device !== 'cpu') || availableParallelism() < 2) return null;
+  if (addressSpaceLeft() !== Number.POSITIVE_INFINITY) return null;
   try {
     return new EarlyThread();
   } catch {
