@@ -62,6 +62,8 @@ const chunks = [
   // A GPU's driver starts before anything else is loaded.
   ['driver', ['runtime/cuda/aside']],
   ['common', command, [...compiler, ...cpu, ...wasm, ...run, ...checker, ...cuda, ...model]],
+  // A program, and the bundle that it is in, has nothing of the command.
+  ['common-to-few', command, few],
   ['command', command],
   // A job whose kernel is kept needs no compiler.
   ['programs', [...cpu, ...run], [...compiler, ...wasm]],

@@ -20,6 +20,7 @@ import { hostMemory } from './memory-limit.ts';
 import { holdsSeveral, OpenOutputs } from './outputs.ts';
 import { inPieces } from './pieces.ts';
 import type { Given, LookingAt, Surroundings } from './surroundings.ts';
+import { contentOfUrl } from './url-inputs.ts';
 
 export const inNode: Surroundings = {
   get processors() {
@@ -76,9 +77,7 @@ async function contentsOf(
   const contents = new Map<string, Content>();
   for (const path of new Set(paths)) {
     if (path === '-') continue;
-    const content = isUrl(path)
-      ? await (await import('./url-inputs.ts')).contentOfUrl(path, versions.kept, signal)
-      : await contentOf(path, signal);
+    const content = await (isUrl(path) ? contentOfUrl(path, versions.kept, signal) : contentOf(path, signal));
     if (content !== undefined) contents.set(path, content);
   }
   return contents;

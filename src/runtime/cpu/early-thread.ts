@@ -8,9 +8,10 @@ import { availableParallelism } from 'node:os';
 import { type Transferable, Worker } from 'node:worker_threads';
 import { addressSpaceLeft } from './address-space.ts';
 
-/** The program finds its data where every thread's are. */
+/** The program finds its data where every thread's are, and `require`, which Bun has in no global scope. */
 const program = `
   const threads = require('node:worker_threads');
+  globalThis.require ??= require;
   threads.parentPort.once('message', ({ text, workerData }) => {
     threads.workerData = workerData;
     require('node:vm').runInThisContext(text);
