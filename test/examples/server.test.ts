@@ -139,7 +139,7 @@ test.runIf(isFirst)('a client that goes ends its job', async () => {
 test.runIf(atLength)(
   '200 clients: no error, each served, memory flat',
   async () => {
-    const { result, fewest, before, after, text } = await underLoad(200, 12);
+    const { result, fewest, before, after, text } = await underLoad(200, 20);
     console.log(text);
     const { errors, timeouts, non2xx, mismatches } = result;
     expect({ errors, timeouts, non2xx, mismatches }).toEqual({

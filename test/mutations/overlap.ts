@@ -15,8 +15,8 @@ export const mutations = [
       },
       {
         name: 'pieces keep rows that belong together apart',
-        from: 'Math.floor(pieceBytes / bytesOfRow / granularity) * granularity',
-        to: 'Math.floor(pieceBytes / bytesOfRow)',
+        from: 'Math.floor(bytes / bytesOfRow / granularity) * granularity',
+        to: 'Math.floor(bytes / bytesOfRow)',
         why: 'a group of rows is cut, and each half gives a row',
       },
       {
@@ -268,9 +268,15 @@ export const mutations = [
       },
       {
         name: 'pieces may take more memory than chunks',
-        from: 'if (threads * pieceBytes > plan.depth * plan.chunkBytes) return null;',
-        to: '',
+        from: 'Math.min(goodBytes, pieceBytes.most, mostBytes)',
+        to: 'Math.min(goodBytes, pieceBytes.most)',
         why: 'a run with a limit takes more than it',
+      },
+      {
+        name: 'threads for which memory leaves little go in pieces',
+        from: 'if (pieceBytes.least > mostBytes) return null;',
+        to: '',
+        why: 'pieces are shorter than pays',
       },
       {
         name: 'the last piece is written at the beginning',

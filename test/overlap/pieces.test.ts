@@ -219,6 +219,19 @@ describe('chunks go through the loop', () => {
     expect(chunkBytes * depth).toBeLessThan(5 * 512 * 1024);
   });
 
+  test('and pieces take no more than chunks where memory is scarce', async () => {
+    const memory = 2 ** 24;
+    await using narrow = await open('cpu', { threads: 2, memory });
+    const directory = temporaryDirectory();
+    const input = join(directory, 'x.f32');
+    writeFileSync(input, x);
+    const { report } = await run(small as Job, { input, output: join(directory, 'y.f32'), device: narrow });
+    expect(isInPieces(report)).toBe(true);
+    const { chunkBytes, depth } = report.chosen.steps[0]!;
+    // With more they would have 3 MB.
+    expect(chunkBytes * depth).toBeLessThanOrEqual(memory / 8);
+  });
+
   test.each(Object.keys(cases))('%s', async (name) => {
     const directory = temporaryDirectory();
     const at = (file: string) => join(directory, file);

@@ -2,6 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type DeviceArray, kernel, map, open, run } from 'warpstage';
@@ -36,7 +37,7 @@ test.runIf(availableParallelism() > 1)('one starts for the CPU alone', async () 
 });
 
 test.runIf(process.platform === 'linux')('none starts where the address space is limited', () => {
-  const path = new URL('../../dist/internals/runtime/cpu/early-thread.js', import.meta.url).href;
+  const path = createRequire(import.meta.url).resolve('#warpstage/runtime/cpu/early-thread.js');
   const script = `import(${JSON.stringify(path)}).then((one) => console.log(one.startEarly() === null))`;
   const limited = spawnSync(
     'sh',
@@ -45,7 +46,7 @@ test.runIf(process.platform === 'linux')('none starts where the address space is
       encoding: 'utf8',
     },
   );
-  expect(limited.stdout).toBe('true\n');
+  expect(limited.stdout, limited.stderr).toBe('true\n');
 });
 
 test('a device runs its kernels on it, and ends it', async () => {

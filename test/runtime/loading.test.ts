@@ -59,7 +59,8 @@ test('the command line loads the package, and nothing that runs a kernel', () =>
   expect(loadedWith('cli/main.js')).toEqual([...chunks('start'), 'cli/main.js']);
   expect(loadedWith('chunks/command.js')).toEqual([
     'acorn',
-    ...chunks('command', 'common+', 'diagnostics', 'formats+', 'start', 'warpstage-portable'),
+    ...chunks('command', 'common-portable', 'common-to-few', 'common', 'diagnostics', 'formats+', 'start'),
+    ...chunks('warpstage+'),
     'commander',
   ]);
 });
@@ -94,7 +95,7 @@ function temporaryFolder(): string {
 }
 
 const ofEveryRun = [
-  ...chunks('command', 'common+', 'cpu+', 'diagnostics', 'driver', 'formats+', 'programs'),
+  ...chunks('command', 'common+', 'common-to-few', 'cpu+', 'diagnostics', 'driver', 'formats+', 'programs'),
   ...chunks('run+', 'runtime+', 'start', 'warpstage+'),
   'cli/main.js',
   'index.js',

@@ -90,8 +90,8 @@ static R result_of(const char *function) {
   ++calls;
   if (lost) return lost;
   if (failing[0] == 0 || strcmp(failing, function) != 0) return 0;
-  if (after > 0) return --after, 0;
-  return failure;
+  /* Several threads may ask at once. */
+  return __atomic_fetch_sub(&after, 1, __ATOMIC_SEQ_CST) > 0 ? 0 : failure;
 }
 #define ANSWER                       \
   do {                               \
