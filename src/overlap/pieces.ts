@@ -23,8 +23,8 @@ import type { LoopContext, Passed } from './loop.ts';
 import { granularityOf, rowsOut } from './plan.ts';
 
 /**
- * Bytes of a piece's inputs and outputs. A file is written by one thread at a time, and whoever finds another at it sleeps:
- * with longer pieces that happens less often. A short job has shorter ones, so that each thread gets several.
+ * Bytes of a piece's inputs and outputs. Only one thread writes to a file at a time, and the others sleep until it is done: longer
+ * pieces make them wait less often. A short job has shorter pieces, so that each thread gets several.
  */
 const pieceBytes = { least: 2 ** 19, most: 2 ** 21 };
 /** Pieces of each thread, at least, in a job, and in a launch. */

@@ -95,7 +95,7 @@ export const mutations = [
     [
       {
         name: 'pieces are removed before it is noted',
-        from: 'await noteMerged(output.file, merged, pieces, signal);',
+        from: 'await noteMerged(output.file, merged, pieces, { fsync, signal });',
         to: '',
         why: 'a merge that was stopped waits for pieces that are no more',
       },

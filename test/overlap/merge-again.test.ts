@@ -146,7 +146,8 @@ describe('after a merge that was stopped between pieces', () => {
 
   test('a note that is none, or damaged, counts for nothing', async () => {
     await stopped();
-    for (const text of ['', '{', 'null', '[]', '{"pieces":3}', '{"pieces":3,"bytes":400,"checks":{}}']) {
+    const notes = ['', '{', 'null', '[]', '{"pieces":3}', '{"pieces":3,"bytes":400,"checks":{}}'];
+    for (const text of [...notes, '{"pieces":3,"bytes":400,"checks":null}']) {
       writeFileSync(at('y.npy.merged'), text);
       await expectFailure(merging('y.npy', true), 'WS5016', /2 of the 3 pieces of \S+ are missing: 1, 2/);
       expect(existsSync(piece(3))).toBe(true);

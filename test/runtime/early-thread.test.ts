@@ -56,7 +56,7 @@ test('a device runs its kernels on it, and ends it', async () => {
   device.defaultStream.launch(count, { grid: 4, block: 256 }, { y });
   expect(EarlyThread.take()).toBeNull();
   expect([...(await read(y))]).toEqual([...Array(1000).keys()]);
-  // The device's, whoever started it.
+  // It belongs to the device now: the run that started it does not end it.
   await early[Symbol.asyncDispose]();
   expect(isGone(early)).toBe(false);
   expect(early.hasBegun).toBe(true);

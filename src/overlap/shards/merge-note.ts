@@ -9,6 +9,7 @@ import { stat } from 'node:fs/promises';
 import { isObject } from '../../formats/url.ts';
 import type { OutputFile } from '../options.ts';
 import { OpenOutputs, outputFile } from '../outputs.ts';
+import type { HowWritten } from '../surroundings.ts';
 import { type Piece, pieceEnding, readPiece } from './piece.ts';
 import { endingsBeside, openPieceFile, placeOfPart, placeOfPiece, removePiece } from './piece-files.ts';
 
@@ -36,7 +37,7 @@ export async function noteMerged(
   output: string,
   merged: { readonly pieces: number; readonly bytes: number },
   pieces: readonly Piece[],
-  signal: AbortSignal,
+  { fsync, signal }: Pick<HowWritten, 'fsync' | 'signal'>,
 ): Promise<void> {
   const note: Note = {
     pieces: merged.pieces,
@@ -45,7 +46,7 @@ export async function noteMerged(
     checks: Object.fromEntries(pieces.map((piece) => [keyOf(piece), checkOf(piece)])),
   };
   const text = Buffer.from(JSON.stringify(note));
-  const outputs = new OpenOutputs({ fsync: false, overwrite: true, signal });
+  const outputs = new OpenOutputs({ fsync, overwrite: true, signal });
   try {
     const about = { parameter: 'note', element: 'u8', shape: [text.length], shapeKnown: true } as const;
     const sink = await outputs.open({ file: noteOf(output), format: 'raw' }, about);
@@ -78,8 +79,8 @@ export async function mergedBefore(
     const [, part, n, of] = /^(?:\.([^.]+))?\.([1-9]\d{0,5})-of-([1-9]\d{0,5})$/.exec(ending) ?? [];
     if (n === undefined || (part === undefined) !== (note.together === undefined)) continue;
     if (part !== undefined && !note.together!.includes(part)) continue;
-    const of1 = part === undefined ? output.file : placeOfPart(output.file, part);
-    const path = placeOfPiece(of1, [Number(n), Number(of)]);
+    const base = part === undefined ? output.file : placeOfPart(output.file, part);
+    const path = placeOfPiece(base, [Number(n), Number(of)]);
     const piece = await readPiece(path);
     if (note.checks[keyOf(piece)] !== checkOf(piece)) return undefined;
     left.push(path);
@@ -99,6 +100,7 @@ async function readNote(output: string): Promise<Note | undefined> {
         Number.isSafeInteger(note?.pieces) &&
         Number.isSafeInteger(note?.bytes) &&
         typeof note?.checks === 'object' &&
+        note.checks !== null &&
         (note.together === undefined || Array.isArray(note.together));
       return isNote ? (note as Note) : undefined;
     } finally {

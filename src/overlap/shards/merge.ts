@@ -98,7 +98,7 @@ export async function merge(output: OutputFile, options: MergeOptions): Promise<
   const bytes = read.reduce((sum, ofPart) => sum + bytesFrom(ofPart.at(-1)!, 0), 0);
   const merged = { output: output.file, pieces: parts[0]!.length, bytes };
   if (options.remove) {
-    await noteMerged(output.file, merged, pieces, signal);
+    await noteMerged(output.file, merged, pieces, { fsync, signal });
     await removeMerged(output.file, paths);
   }
   return merged;
