@@ -15,6 +15,7 @@ export type Suite = Readonly<Record<string, () => Promise<readonly Row[]>>>;
 const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   job: async () => (await import('./suites/job.ts')).suite,
   copying: async () => (await import('./suites/copying.ts')).suite,
+  queue: async () => (await import('./suites/queue.ts')).suite,
   formats: async () => (await import('./suites/formats.ts')).suite,
   files: async () => (await import('./suites/files.ts')).suite,
   cpu: async () => (await import('./suites/cpu.ts')).suite,

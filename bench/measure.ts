@@ -34,12 +34,13 @@ export const quoting = { fastest: false };
 
 /**
  * Runs the variants in turn, `rounds` times after one round that is not counted, and gives a row for
- * each variant but the last, which is what the others are compared with.
+ * each variant but the last, which is what the others are compared with; and such rows for each of `alsoAgainst`.
  */
 export async function inTurn(
   names: { readonly suite: string; readonly work: string; readonly bytes: number },
   variants: Readonly<Record<string, Variant>>,
   rounds: number,
+  alsoAgainst: readonly string[] = [],
 ): Promise<Row[]> {
   const entries = Object.entries(variants);
   const times = entries.map((): number[] => []);
@@ -50,13 +51,16 @@ export async function inTurn(
       if (round >= 0) times[position]!.push(time);
     }
   }
-  const [against] = entries.at(-1)!;
-  const last = times.at(-1)!;
-  return entries.slice(0, -1).map(([variant], position) => {
-    const own = times[position]!;
-    const [ratio, time] = quoting.fastest
-      ? [Math.min(...last) / Math.min(...own), Math.min(...own)]
-      : [median(own.map((each, round) => last[round]! / each)), median(own)];
-    return { ...names, variant, against, ratio, seconds: time };
-  });
+  const compared = (against: string): Row[] => {
+    const other = times[entries.findIndex(([variant]) => variant === against)]!;
+    return entries.flatMap(([variant], position) => {
+      if (variant === against) return [];
+      const own = times[position]!;
+      const [ratio, time] = quoting.fastest
+        ? [Math.min(...other) / Math.min(...own), Math.min(...own)]
+        : [median(own.map((each, round) => other[round]! / each)), median(own)];
+      return [{ ...names, variant, against, ratio, seconds: time }];
+    });
+  };
+  return [entries.at(-1)![0], ...alsoAgainst].flatMap(compared);
 }

@@ -10,6 +10,9 @@ import koffi from 'koffi';
 
 export type NativeWork = (input: ArrayBuffer, output: ArrayBuffer, count: number, threads: number) => void;
 
+/** How native code is built. */
+export type NativeVariant = 'native' | 'native, -ffast-math' | 'native at full width';
+
 type Library = ReturnType<typeof koffi.load>;
 
 /** A file of bench/cpu as a library. */
@@ -29,16 +32,23 @@ function build(name: string, ...options: readonly string[]): Library {
 export class Native implements Disposable {
   readonly #library: Library;
   readonly #wide: Library;
+  readonly #fast: Library;
   readonly #taken: { readonly memory: unknown; readonly bytes: number }[] = [];
 
   constructor() {
     process.env.OMP_WAIT_POLICY = 'passive';
     this.#library = build('native.cpp', '-msse4.1', '-fopenmp');
+    this.#fast = build('native.cpp', '-msse4.1', '-fopenmp', '-ffast-math');
     this.#wide = build('native.cpp', '-march=native', '-fopenmp', '-ffp-contract=off', '-DFULL_WIDTH');
   }
 
-  work(name: string, variant: 'native' | 'native at full width' = 'native'): NativeWork {
-    const library = variant === 'native' ? this.#library : this.#wide;
+  work(name: string, variant: NativeVariant = 'native'): NativeWork {
+    const libraries = {
+      native: this.#library,
+      'native, -ffast-math': this.#fast,
+      'native at full width': this.#wide,
+    };
+    const library = libraries[variant];
     return library.func(name, 'void', ['void *', 'void *', 'int64_t', 'int']) as NativeWork;
   }
 

@@ -1,6 +1,6 @@
 // Files for the works that begin with one.
 
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 
 /** Writes a .npy of so many GiB of f32, a piece at a time; its bytes. */
 export function writeNpy(file: string, gib: number): number {
@@ -17,6 +17,8 @@ export function writeNpy(file: string, gib: number): number {
   for (let written = 0; written < elements; written += piece.length) {
     writeSync(descriptor, new Uint8Array(piece.buffer, 0, 4 * Math.min(piece.length, elements - written)));
   }
+  // What is written to the disk later would take part in what is measured.
+  fsyncSync(descriptor);
   closeSync(descriptor);
   return header.length + 4 * elements;
 }

@@ -3,7 +3,8 @@
 //
 //   void name(const void* input, void* output, int64_t count, int threads)
 //
-// w1 to w5, n, m and c are tuned by hand; the others are the plain loops that a compiler makes vectors of.
+// w1 to w5, n, m and c are tuned by hand; the others are the plain loops that a compiler makes vectors of, and so are
+// n_plain, m_plain and c_plain.
 
 #include <immintrin.h>
 #include <omp.h>
@@ -337,4 +338,66 @@ WORK n(const float* __restrict in, float* __restrict out, int64_t count, int thr
       }
     }
   });
+}
+
+/// The same as somebody writes them first.
+WORK m_plain(const int32_t*, int32_t* __restrict out, int64_t rows, int threads) {
+  const int64_t columns = rows * 16 / 9;
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
+  for (int64_t y = 0; y < rows; ++y) {
+    for (int64_t x = 0; x < columns; ++x) {
+      const float real = -2.2f + x * 3.0f / columns, imaginary = -1.2f + y * 2.4f / rows;
+      float a = 0, b = 0;
+      int step = 0;
+      while (a * a + b * b < 4 && step < 256) {
+        const float next = a * a - b * b + real;
+        b = 2 * a * b + imaginary;
+        a = next;
+        ++step;
+      }
+      out[y * columns + x] = step;
+    }
+  }
+}
+
+WORK c_plain(const uint8_t* __restrict in, uint8_t* __restrict out, int64_t n, int threads) {
+  const int64_t pitch = 3 * (n + 2);
+  split(n, 1, threads, [=](int64_t begin, int64_t end) {
+    for (int64_t y = begin; y < end; ++y) {
+      for (int64_t i = 0; i < 3 * n; ++i) {
+        int sum = 0;
+        for (int row = 0; row < 3; ++row)
+          for (int pixel = 0; pixel < 3; ++pixel) sum += in[(y + row) * pitch + i + 3 * pixel];
+        out[y * 3 * n + i] = sum / 9;
+      }
+    }
+  });
+}
+
+/// Sixteen bodies at a time, so that the compiler makes vectors of them.
+WORK n_plain(const float* __restrict in, float* __restrict out, int64_t count, int threads) {
+#pragma omp parallel for num_threads(threads)
+  for (int64_t first = 0; first < count; first += 16) {
+    float ax[16] = {}, ay[16] = {}, az[16] = {}, x[16], y[16], z[16];
+    for (int k = 0; k < 16; ++k) {
+      const float* body = in + 4 * (first + k);
+      x[k] = body[0], y[k] = body[1], z[k] = body[2];
+    }
+    for (int64_t other = 0; other < count; ++other) {
+      const float* body = in + 4 * other;
+      for (int k = 0; k < 16; ++k) {
+        const float dx = body[0] - x[k], dy = body[1] - y[k], dz = body[2] - z[k];
+        const float inverse = 1 / sqrtf(dx * dx + dy * dy + dz * dz + 0.01f);
+        const float force = body[3] * inverse * inverse * inverse;
+        ax[k] += force * dx;
+        ay[k] += force * dy;
+        az[k] += force * dz;
+      }
+    }
+    for (int k = 0; k < 16; ++k) {
+      out[3 * (first + k)] = ax[k];
+      out[3 * (first + k) + 1] = ay[k];
+      out[3 * (first + k) + 2] = az[k];
+    }
+  }
 }

@@ -3,7 +3,7 @@
 import type { DeviceArray, ElementType, Kernel } from 'warpstage';
 import { withSpecializedStaging } from '../../examples/guide/specialized-staging.ts';
 import { withStagingUnified } from '../../examples/guide/staging-unified.ts';
-import type { OpenClWork } from '../native.ts';
+import type { NativeVariant, OpenClWork } from '../native.ts';
 import * as kernels from './kernels.ts';
 import * as loops from './loops.ts';
 
@@ -24,6 +24,8 @@ export interface Work {
   readonly opencl: Readonly<Record<string, OpenClWork>>;
   /** The name of the native work. */
   readonly native: string;
+  /** Where that one is tuned by hand, a plain loop, and how it is built. */
+  readonly plain?: readonly [name: string, variant: NativeVariant];
   /** What native code and loop take as their third argument. */
   readonly count: number;
   /** Launches, or calls, of one measurement. */
@@ -190,6 +192,7 @@ export const works = {
     grid: 32,
     loop: loops.n,
     native: 'n',
+    plain: ['n_plain', 'native, -ffast-math'],
     tolerance: 1e-3,
   }),
   m: work({
@@ -202,6 +205,7 @@ export const works = {
     args: (_, output) => ({ output, columns: 1920, rows: 1080 }),
     loop: loops.m,
     native: 'm',
+    plain: ['m_plain', 'native'],
   }),
   s: linear(4 * mebi, 64, { batch: 128, kernel: withSpecializedStaging as Kernel }),
   p: linear(4 * mebi, 64, { batch: 128, kernel: kernels.partitioned as Kernel }),
@@ -223,5 +227,6 @@ export const works = {
     args: (input, output) => ({ input, output, n: 2048 }),
     loop: loops.c,
     native: 'c',
+    plain: ['c_plain', 'native'],
   }),
 } as const satisfies Readonly<Record<string, Work>>;

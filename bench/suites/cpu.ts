@@ -5,7 +5,7 @@ import { type Device, type Kernel, open, WarpstageError } from 'warpstage';
 import { type Numbers, type Work, works } from '../cpu/works.ts';
 import type { Suite } from '../main.ts';
 import { inTurn, type Row } from '../measure.ts';
-import { Native, OpenCl } from '../native.ts';
+import { Native, type NativeWork, OpenCl } from '../native.ts';
 
 const views = {
   i32: Int32Array,
@@ -117,8 +117,11 @@ async function withThreads(
     compare(place, output, variant);
     variants[`${variant}, ${threads}`] = () => prepared.run(work.times);
   }
-  for (const variant of ['native at full width', 'native'] as const) {
-    const run = native.work(work.native, variant);
+  const natives: Record<string, NativeWork> = {};
+  if (work.plain !== undefined) natives.plain = native.work(...work.plain);
+  for (const variant of ['native at full width', 'native'] as const)
+    natives[variant] = native.work(work.native, variant);
+  for (const [variant, run] of Object.entries(natives)) {
     const call = () => run(input.buffer as ArrayBuffer, output.buffer as ArrayBuffer, work.count, threads);
     reset(output);
     call();
@@ -128,7 +131,8 @@ async function withThreads(
     };
   }
   const bytes = work.times * (input.byteLength + output.byteLength);
-  const rows = await inTurn({ suite: 'cpu', work: name, bytes }, variants, 5);
+  const alsoAgainst = work.plain === undefined ? [] : [`plain, ${threads}`];
+  const rows = await inTurn({ suite: 'cpu', work: name, bytes }, variants, 5, alsoAgainst);
   for (const { dispose } of opened) dispose();
   return rows;
 }

@@ -111,6 +111,15 @@ export class Connection implements AsyncDisposable {
     return this.#jetstream;
   }
 
+  /** Has each message on a subject told. One may be lost while the server is away. */
+  listen(subject: string, onMessage: () => void): Nats.Subscription {
+    return this.#connection.subscribe(subject, {
+      callback: (error) => {
+        if (error === null) onMessage();
+      },
+    });
+  }
+
   /** Asks until there is an answer. Throws what the server answers, and WS5017 where it is away for too long. */
   async persist<T>(ask: () => Promise<T>): Promise<T> {
     const { patience, signal } = this.#options;

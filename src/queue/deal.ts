@@ -95,6 +95,8 @@ export type News =
 export const consumer = 'workers';
 /** All streams of pieces, whatever run they are of. */
 export const allPieces = 'warpstage.*.piece.*';
+/** The deals of all runs. */
+export const allDeals = 'warpstage.*.deal';
 
 /** What the streams and subjects of a run are called. */
 export function namesOf(id: string) {

@@ -4,11 +4,11 @@
 // the files by the next run. While it lasts nobody else deals the same outputs: who begins takes the queue away from who was
 // there before, and that one ends.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { problem } from '../diagnostics/problem.ts';
 import type { Connection } from './connection.ts';
 import { consumer, type Deal, type QueueNames } from './deal.ts';
 import { NewsReader } from './news.ts';
+import { Pause } from './pause.ts';
 
 /** What is to be dealt. */
 export interface DealRequest {
@@ -47,7 +47,7 @@ export interface Dealt {
 }
 
 /** Milliseconds between two looks at the news. */
-const pause = 100;
+const pauses = { least: 5, most: 100 } as const;
 /** Messages that are on their way to the server at a time. */
 const atOnce = 64;
 
@@ -119,9 +119,10 @@ class Table {
   async watch(): Promise<Dealt> {
     const { connection, names, signal } = this.#request;
     const reader = new NewsReader(connection, names);
+    using pause = new Pause(connection, names.said, pauses);
     while (this.#open.size > 0) {
       const news = await reader.next().catch((error: unknown) => this.#lost(error));
-      if (news === null) await sleep(pause, undefined, { signal }).catch(() => {});
+      if (news === null) await pause.wait(signal);
       else if (news !== undefined) this.#hear(news);
     }
     return {

@@ -5,12 +5,12 @@
 // and leaves alone what it may not or cannot run.
 
 import { existsSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { piecePath } from '../overlap/shards/piece-files.ts';
 import type { Connection } from './connection.ts';
 import {
+  allDeals,
   allPieces,
   consumer,
   type Deal,
@@ -22,6 +22,7 @@ import {
   type QueueNames,
   workInWords,
 } from './deal.ts';
+import { Pause } from './pause.ts';
 
 /** Computes the n-th piece of a deal. Throws why it cannot. */
 export type Compute = (piece: number, signal: AbortSignal) => Promise<void>;
@@ -48,8 +49,10 @@ interface Known {
   readonly pieces?: Consumer;
 }
 
-/** Milliseconds to wait for a piece, and where there is no run; a piece that failed is left alone so long at first and at most. */
-const times = { piece: 1000, run: 500, again: 1000, longest: 30_000 } as const;
+/** Milliseconds to wait for a piece; one that failed is left alone so long at first and at most. */
+const times = { piece: 1000, again: 1000, longest: 30_000 } as const;
+/** Milliseconds between two looks for runs. */
+const pauses = { least: 20, most: 500 } as const;
 
 /** Works until it is told to stop, or has been without work for so long. Returns how many pieces it has computed. */
 export async function work(options: WorkerOptions): Promise<number> {
@@ -66,7 +69,8 @@ class Worker {
   }
 
   async work(): Promise<number> {
-    const { signal, idle = Infinity } = this.#options;
+    const { connection, signal, idle = Infinity } = this.#options;
+    using pause = new Pause(connection, allDeals, pauses);
     let last = performance.now();
     while (!signal.aborted && performance.now() - last < idle) {
       let asked = false;
@@ -76,15 +80,11 @@ class Worker {
         if (run?.pieces === undefined) continue;
         if (isNew) last = performance.now();
         asked = true;
-        if (await this.#take(run)) last = performance.now();
+        if (await this.#take(run, pause)) last = performance.now();
       }
-      if (!asked) await this.#sleep(times.run);
+      if (!asked) await pause.wait(signal);
     }
     return this.#pieces;
-  }
-
-  async #sleep(milliseconds: number): Promise<void> {
-    await sleep(milliseconds, undefined, { signal: this.#options.signal }).catch(() => {});
   }
 
   /** The runs that there are. */
@@ -151,13 +151,13 @@ class Worker {
   }
 
   /** Computes a piece, if there is one. */
-  async #take(run: Known): Promise<boolean> {
+  async #take(run: Known, pause: Pause): Promise<boolean> {
     let message: JsMsg | null;
     try {
       message = await run.pieces!.next({ expires: times.piece });
     } catch {
       // The run is over, or the server is away: which of them shows the next look.
-      await this.#sleep(times.run);
+      await pause.wait(this.#options.signal);
       return false;
     }
     if (message === null) return false;

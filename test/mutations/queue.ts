@@ -4,6 +4,7 @@ import { mutationsOf } from './mutation.ts';
 
 const long = ['test/queue/queue.test.ts'];
 const sound = ['test/queue/sound.test.ts'];
+const pauses = ['test/queue/pause.test.ts'];
 const sequences = ['test/queue/sequences.test.ts'];
 
 export const mutations = [
@@ -49,6 +50,32 @@ export const mutations = [
       from: 'const final = tries >= deal.tries || !mayPass(error);',
       to: 'const final = tries > deal.tries || !mayPass(error);',
       why: 'a run with a piece that always fails waits for the server, and has lost why it fails',
+    },
+  ]),
+  ...mutationsOf('src/queue/pause.ts', pauses, [
+    {
+      name: 'a message does not end a pause',
+      from: '      this.#end?.abort();',
+      to: '',
+      why: 'workers begin half a second late, and the run ends a tenth late',
+    },
+    {
+      name: 'a message that came before a pause is forgotten',
+      from: '    if (!this.#isHeard) {',
+      to: '    this.#isHeard = false;\n    if (!this.#isHeard) {',
+      why: 'who was busy when it came waits for the whole pause',
+    },
+    {
+      name: 'pauses stay as short as the first',
+      from: 'this.#next = Math.min(2 * this.#next, this.#milliseconds.most);',
+      to: '',
+      why: 'idle workers ask the server fifty times a second',
+    },
+    {
+      name: 'a message is heard again and again',
+      from: '    this.#isHeard = false;\n  }',
+      to: '  }',
+      why: 'after the first message the server is asked without a pause',
     },
   ]),
   ...mutationsOf('src/cli/worker.ts', long, [

@@ -268,6 +268,9 @@ function checkTogether(paths: readonly string[], pieces: readonly Piece[]): void
   }
 }
 
+/** Bytes that are read, looked at and written while they are in the processor's caches. */
+const copiedAtOnce = 2 ** 20;
+
 /** Copies the elements of a piece, part by part, as far as they are what was written. */
 async function copy(
   path: string,
@@ -278,25 +281,28 @@ async function copy(
   const { element, partBytes, sums } = piece;
   const component = componentOf(element);
   const bytes = bytesFrom(piece, piece.begin);
-  const buffer = new Uint8Array(Math.min(partBytes, bytes));
+  const buffer = new Uint8Array(Math.min(copiedAtOnce, partBytes, bytes));
   let file: OpenPiece | undefined;
   try {
     file = await openPieceFile(path);
     for (const [part, sum] of sums.entries()) {
-      signal.throwIfAborted();
       const begin = part * partBytes;
-      const length = Math.min(partBytes, bytes - begin);
-      const bytesRead = await file.read(buffer.subarray(0, length), begin);
+      const end = Math.min(begin + partBytes, bytes);
       const checksum = new Checksum();
-      checksum.update(buffer.subarray(0, bytesRead));
-      if (checksum.value !== sum) {
-        throw problem(
-          'WS5014',
-          `bytes ${count(begin)} to ${count(begin + length)} of ${path} are not what they were`,
-          'remove it, and run its shard again',
-        );
+      for (let at = begin; at < end; at += buffer.length) {
+        signal.throwIfAborted();
+        const some = buffer.subarray(0, Math.min(buffer.length, end - at));
+        const bytesRead = await file.read(some, at);
+        checksum.update(some.subarray(0, bytesRead));
+        // The output has a name only if all parts are what they were.
+        await sink.write(viewElements(component, buffer.buffer, 0, some.length / bytesOf(component)));
       }
-      await sink.write(viewElements(component, buffer.buffer, 0, length / bytesOf(component)));
+      if (checksum.value === sum) continue;
+      throw problem(
+        'WS5014',
+        `bytes ${count(begin)} to ${count(end)} of ${path} are not what they were`,
+        'remove it, and run its shard again',
+      );
     }
   } catch (cause) {
     signal.throwIfAborted();
