@@ -5,7 +5,8 @@
 // lie in memory, each thread of the device takes small pieces from the file to the file (runtime/cpu/file-pieces.ts).
 // Outputs get their bytes at their places, in any order. Launches of many pieces are issued two at a time, so that
 // the run knows how far it is, and a failure stops it soon; where they are over soon they become longer, as the threads
-// wait for each other at the end of each. All other jobs go through the loop (loop.ts), as do those whose chunks somebody
+// wait for each other at the end of each. Where the kernel takes long, pieces become shorter, as the threads wait for who has
+// the last one. All other jobs go through the loop (loop.ts), as do those whose chunks somebody
 // chose or wants to hear of.
 
 import { getSystemErrorName } from 'node:util';
@@ -27,11 +28,15 @@ import { granularityOf, rowsOut } from './plan.ts';
  * pieces make them wait less often. A short job has shorter pieces, so that each thread gets several.
  */
 const pieceBytes = { least: 2 ** 19, most: 2 ** 21 };
-/** Pieces of each thread, at least, in a job, and in a launch. */
+/** Pieces of each thread, at least, in a job. */
 const leastPieces = 4;
+/** Milliseconds of the kernel over a piece: too long, and as long as shorter ones take; and how much shorter they are at most. */
+const kernelTime = { tooLong: 40, good: 10, parts: 64 };
 /** Bytes of the first launches, and of the longest; and milliseconds in which a launch is over too soon. */
 const launchBytes = { first: 2 ** 25, most: 2 ** 28 };
 const soon = 50;
+/** Launches of pieces of one length, at least, so that there are pieces left when it is known how long they take. */
+const leastLaunches = 4;
 /** A job with fewer bytes of inputs and outputs is over before it matters. */
 const leastBytes = 16 * 2 ** 20;
 /** Launches in flight: one more than the threads work on. */
@@ -88,7 +93,6 @@ export class Pieces {
   readonly #from: readonly FilePlace[];
   readonly #into: readonly FilePlace[];
   readonly #state = new PieceState();
-  readonly #arrays: DeviceArray[] = [];
   #ranOn = '';
 
   constructor(
@@ -110,40 +114,65 @@ export class Pieces {
     const rows = this.#job.rows!;
     const { outputs, places, plan } = this.#job;
     for (const output of outputs) output.sink.skip!(rowsOut(rows, output.ratio) * rowBytes(output));
-    const whole = Math.floor(rows / this.#pieceRows);
-    const pieces = whole + (rows % this.#pieceRows === 0 ? 0 : 1);
-    try {
-      await this.#launch(context, 0, this.#pieceRows, whole);
-      const rest = rows - whole * this.#pieceRows;
-      if (rest > 0) await this.#launch(context, whole * this.#pieceRows, rest, 1);
-    } finally {
-      for (const array of this.#arrays) array.free();
-    }
-    const chunkBytes = Math.ceil((plan.chunkBytes * this.#pieceRows) / plan.chunkRows);
     const threads = places[0]!.device.properties.multiProcessorCount;
+    const cutInto = (pieceRows: number) => ({
+      chunkRows: pieceRows,
+      chunkBytes: Math.ceil((plan.chunkBytes * pieceRows) / plan.chunkRows),
+      depth: threads,
+    });
+    let cut = cutInto(this.#pieceRows);
+    const steps = [{ row: 0, ...cut, why: 'each thread takes them from file to file' }];
+    let pieces = 0;
+    for (let row = 0; row < rows; ) {
+      const whole = Math.floor((rows - row) / cut.chunkRows);
+      const some = whole === 0 ? rows - row : cut.chunkRows;
+      const { done, shorter } = await this.#launch(context, row, some, Math.max(1, whole));
+      pieces += done;
+      row += done * some;
+      if (shorter === null) continue;
+      cut = cutInto(shorter);
+      steps.push({ row, ...cut, why: 'the kernel takes long: no thread is to wait long for the last piece' });
+    }
     this.#tell(context, pieces, threads);
-    const cut = { chunkRows: this.#pieceRows, chunkBytes, depth: threads };
     return {
       rows,
       chunks: pieces,
       shares: [{ rows, chunks: pieces }],
       ranOn: new Set([this.#ranOn]),
       plan: { ...plan, ...cut },
-      steps: [{ row: 0, ...cut, why: 'each thread takes them from file to file' }],
+      steps,
     };
   }
 
-  /** Runs pieces of equal rows, from a row on. */
-  async #launch(context: LoopContext, firstRow: number, rows: number, count: number): Promise<void> {
+  /** The rows of pieces over which the kernel takes as long as is good; null where those, of so many rows, are short enough. */
+  #shorter(rows: number, milliseconds: number): number | null {
+    if (milliseconds < kernelTime.tooLong) return null;
+    const granularity = granularityOf(this.#job.outputs);
+    const parts = Math.min(kernelTime.parts, milliseconds / kernelTime.good);
+    const shorter = Math.max(1, Math.floor(rows / parts / granularity)) * granularity;
+    return shorter < rows ? shorter : null;
+  }
+
+  /**
+   * Runs pieces of equal rows, from a row on: so many, or less where they turn out to take long. Says how many, and how long
+   * those behind them are to be.
+   */
+  async #launch(
+    context: LoopContext,
+    firstRow: number,
+    rows: number,
+    count: number,
+  ): Promise<{ readonly done: number; readonly shorter: number | null }> {
     const { definition, inputs, outputs, places, fixed, settings } = this.#job;
     const { device, arrays, streams } = places[0]!;
     const lengths = lengthsOf(this.#job, rows);
     const shape = launchOf(definition, { rows, offset: firstRow, lengths, settings });
     const files = this.#files(firstRow, rows);
     const args: Record<string, unknown> = { ...fixed, ...arrays };
+    const bound: DeviceArray[] = [];
     for (const { name, element } of [...inputs, ...outputs]) {
       const array = device.alloc(element, lengths[name]!);
-      this.#arrays.push(array);
+      bound.push(array);
       args[name] = array;
     }
     // Whether positions fit into 32 bits is decided by the last one.
@@ -152,19 +181,26 @@ export class Pieces {
     const row =
       definition.offset === undefined ? undefined : { parameter: definition.offset, rows, first: firstRow };
     const stream = streams.create() as CommandStream;
-    const marks: { readonly event: ReturnType<typeof device.createEvent>; readonly rows: number }[] = [];
+    const marks: { readonly event: ReturnType<typeof device.createEvent>; readonly pieces: number }[] = [];
     const piecesOfBytes = (bytes: number) => Math.floor(bytes / (rows * this.#bytesOfRow));
-    const leastAtOnce = leastPieces * device.properties.multiProcessorCount;
-    let atOnce = Math.max(leastAtOnce, piecesOfBytes(launchBytes.first));
+    const threads = device.properties.multiProcessorCount;
+    let atOnce = Math.max(
+      threads,
+      Math.min(piecesOfBytes(launchBytes.first), Math.floor(count / leastLaunches)),
+    );
     let ended = performance.now();
+    let shorter: number | null = null;
+    const before = { computed: this.#state.took('compute'), pieces: this.#state.pieces };
     const next = async (): Promise<void> => {
-      const { event, rows } = marks.shift()!;
+      const { event, pieces } = marks.shift()!;
       await event.synchronize();
       event.destroy();
       const took = performance.now() - ended;
       ended += took;
+      const computed = this.#state.took('compute') - before.computed;
+      shorter ??= this.#shorter(rows, computed / (this.#state.pieces - before.pieces));
       if (took < soon) atOnce = Math.max(atOnce, Math.min(2 * atOnce, piecesOfBytes(launchBytes.most)));
-      context.onRows(rows);
+      context.onRows(pieces * rows);
     };
     try {
       const { ranOn, launch } = await withCompiler(device, () =>
@@ -176,21 +212,25 @@ export class Pieces {
         ),
       );
       this.#ranOn = ranOn;
-      for (let piece = 0, some: number; piece < count; piece += some) {
-        some = Math.min(atOnce, count - piece);
-        launch(piece, some);
+      let done = 0;
+      while (done < count && shorter === null) {
+        const pieces = Math.min(atOnce, count - done);
+        launch(done, pieces);
+        done += pieces;
         const event = device.createEvent();
         stream.record(event);
-        marks.push({ event, rows: some * rows });
+        marks.push({ event, pieces });
         if (marks.length === inFlight) await next();
       }
       while (marks.length > 0) await next();
+      return { done, shorter: done < count ? shorter : null };
     } catch (error) {
       const failure = this.#state.failure;
       throw failure === null ? error : files[failure.file]!.failed(failure.errno, failure.bytes);
     } finally {
       // When it is through, no thread reads or writes any more.
       await stream.destroy().catch(() => {});
+      for (const array of bound) array.free();
     }
   }
 

@@ -348,6 +348,52 @@ describe('what goes wrong', () => {
   });
 });
 
+test('where the kernel takes long, pieces become shorter, and their bytes stay the same', async () => {
+  const group = 3;
+  const long = kernel(
+    { y: 'i32[]', x: 'readonly i32[]', first: 'i32', group: 'i32' },
+    ({ y, x, first, group }, cuda) => {
+      const g = cuda.thisGrid().threadRank();
+      if (g >= y.length) return;
+      let v = first + g * group;
+      for (let k = 0; k < x[g * group + group - 1]!; k++) v = v * 1664525 + 1013904223;
+      y[g] = v;
+    },
+  );
+  const work = job({
+    ...{ kernel: long, inputs: { x: {} }, outputs: { y: { ratio: [1, group] } } },
+    ...{ offset: 'first', settings: { group } },
+  });
+  const directory = temporaryDirectory();
+  const at = (name: string) => join(directory, name);
+  // Of pieces with 98,304 rows, the first dozen takes some hundred milliseconds each.
+  const [count, slow, turns] = [3_600_003, 999_999, 24_000];
+  const x = Int32Array.from({ length: count }, (_, i) => (i < slow ? turns : 1));
+  writeFileSync(at('x.i32'), x);
+  const files = { input: at('x.i32'), output: at('y.i32') };
+  const { report } = await run(work, { ...files, device: devices[1]! });
+  const [first, second] = report.chosen.steps;
+  expect(first!.why).toBe(fromFileToFile);
+  expect(second!.why).toMatch(/^the kernel takes long/);
+  expect(second!.chunkRows).toBeLessThan(first!.chunkRows / 2);
+  expect(second!.chunkRows % group).toBe(0);
+  expect(second!.row % first!.chunkRows).toBe(0);
+  expect(report).toMatchObject({ rows: count, bytesOut: (4 * count) / group });
+  expect(report.chunks).toBeGreaterThan(Math.ceil(count / first!.chunkRows));
+  // So many turns are one multiplication and one addition, whatever they begin with.
+  let [factor, sum] = [1, 0];
+  for (let k = 0; k < turns; k++) {
+    factor = Math.imul(factor, 1664525);
+    sum = (Math.imul(sum, 1664525) + 1013904223) | 0;
+  }
+  const y = new Int32Array(readFileSync(at('y.i32')).buffer.slice(0));
+  const expected = (row: number) =>
+    row < slow ? (Math.imul(row, factor) + sum) | 0 : (Math.imul(row, 1664525) + 1013904223) | 0;
+  expect(y.length).toBe(count / group);
+  expect(y.findIndex((value, g) => value !== expected(g * group))).toBe(-1);
+  expect(devices[1]!.memory.allocations).toBe(0);
+});
+
 test('progress is reported while it runs, up to all rows, and launches that grow leave none out', async () => {
   const directory = temporaryDirectory();
   const input = join(directory, 'x.f32');

@@ -85,12 +85,14 @@ export class PieceState {
   readonly #failed: Int32Array;
   readonly #bytes: Float64Array;
   readonly #times: BigInt64Array;
+  readonly #pieces: Int32Array;
 
   constructor(buffer: SharedArrayBuffer = sharedBytes(stateBytes)) {
     this.buffer = buffer;
     this.#failed = new Int32Array(buffer, 0, 2);
     this.#bytes = new Float64Array(buffer, 8, 1);
     this.#times = new BigInt64Array(buffer, 16, pieceStages.length);
+    this.#pieces = new Int32Array(buffer, 16 + this.#times.byteLength, 1);
   }
 
   /** Notes what failed, unless something has before. */
@@ -110,9 +112,16 @@ export class PieceState {
     return { file: noted - 2, errno: errno === 0 ? null : errno, bytes: this.#bytes[0]! };
   }
 
-  /** Adds milliseconds of a stage. */
-  add(stage: PieceStage, milliseconds: number): void {
-    Atomics.add(this.#times, pieceStages.indexOf(stage), BigInt(Math.round(milliseconds * 1e6)));
+  /** Adds a piece: milliseconds of each stage. */
+  add(milliseconds: Readonly<Record<PieceStage, number>>): void {
+    for (const [position, stage] of pieceStages.entries())
+      Atomics.add(this.#times, position, BigInt(Math.round(milliseconds[stage] * 1e6)));
+    Atomics.add(this.#pieces, 0, 1);
+  }
+
+  /** Pieces so far. */
+  get pieces(): number {
+    return Atomics.load(this.#pieces, 0);
   }
 
   /** Milliseconds of a stage so far, of all threads together. */

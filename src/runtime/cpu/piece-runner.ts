@@ -47,9 +47,11 @@ function pieceRunner(pieces: FilePieces, run: BlockRunner, memory: WebAssembly.M
       if (fault !== null) return fault;
       const computed = performance.now();
       transfer(outputs, bytes, arena, piece);
-      state.add('read', readEnded - began);
-      state.add('compute', computed - readEnded);
-      state.add('write', performance.now() - computed);
+      state.add({
+        read: readEnded - began,
+        compute: computed - readEnded,
+        write: performance.now() - computed,
+      });
     }
     return null;
   };
