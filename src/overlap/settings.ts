@@ -33,7 +33,7 @@ export function checkSettings(jobs: readonly Job[], given: Settings, computed = 
   for (const [name, value] of Object.entries(given)) {
     const owner = jobs.find((job) => settingNames(job.definition).includes(name));
     if (owner === undefined) {
-      const hint = names.length === 0 ? 'it has none' : `its settings are ${names.join(', ')}`;
+      const hint = elementHint(jobs, name) ?? settingsHint(names);
       issues.push({ code: 'WS5008', message: `the job has no setting '${name}'`, hint });
       continue;
     }
@@ -41,6 +41,21 @@ export function checkSettings(jobs: readonly Job[], given: Settings, computed = 
     if (wrong !== null) issues.push({ code: 'WS5008', message: `setting '${name}' ${wrong}` });
   }
   if (issues.length > 0) throw new WarpstageError(issues);
+}
+
+function settingsHint(names: readonly string[]): string {
+  return names.length === 0 ? 'it has none' : `its settings are ${names.join(', ')}`;
+}
+
+/** Of a name that has an element for each row, where one value for all rows was meant. */
+function elementHint(jobs: readonly Job[], name: string): string | undefined {
+  for (const { definition } of jobs) {
+    if (definition.inputs?.[name] === undefined) continue;
+    const parameter = parseSchema(definition.kernel.schema).find((one) => one.name === name);
+    if (parameter?.kind !== 'array' || typeof parameter.element !== 'string') continue;
+    return `${name} is an input, with an element for each row; for one value of all rows declare ${name}: 'constant ${parameter.element}'`;
+  }
+  return undefined;
 }
 
 /** What a job has of the settings that the caller gave. */

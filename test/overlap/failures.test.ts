@@ -4,8 +4,8 @@
 import { execFileSync } from 'node:child_process';
 import { linkSync, symlinkSync } from 'node:fs';
 import { parquetWriteFile } from 'hyparquet-writer';
-import { describe, test } from 'vitest';
-import { job, run } from 'warpstage';
+import { describe, expect, test } from 'vitest';
+import { job, map, run } from 'warpstage';
 import { affine, centred, groups, lookUp, statistics } from './jobs.ts';
 import { expectFailure, npyFile } from './support.ts';
 import { Untouched, x } from './untouched.ts';
@@ -272,6 +272,23 @@ describe('options', () => {
     [{ device: 'abacus' }, 'WS4003', "there is no device 'abacus'"],
   ])('%j', async (options, code, message) => {
     await expectFailure(attempt(options), code, message);
+  });
+
+  test('a setting that is an input, as its type says', async () => {
+    const scaled = map({ y: 'f32', x: 'f32', gain: 'i32' }, ({ x, gain }) => x * gain);
+    await expectFailure(
+      run(scaled as never, { input: at('x.npy'), settings: { gain: 2 }, device: untouched.device }),
+      'WS5008',
+      "the job has no setting 'gain'",
+      "gain is an input, with an element for each row; for one value of all rows declare gain: 'constant i32'",
+    );
+    const settable = map({ y: 'f32', x: 'f32', gain: 'constant i32' }, ({ x, gain }) => x * gain);
+    const { outputs } = await run(settable, {
+      input: new Float32Array([1, 2]),
+      settings: { gain: 2 },
+      device: untouched.device,
+    });
+    expect([...outputs.y!]).toEqual([2, 4]);
   });
 
   test('a chunk of more than the memory of the device', async () => {
