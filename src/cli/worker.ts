@@ -61,6 +61,8 @@ export function workerCommand(context: CommandContext): Command {
       examplesText(['warpstage worker nats://queue:4222', 'warpstage worker --idle 10m --within /data']),
     )
     .action(async (url: string | undefined, options: WorkerCommandOptions) => {
+      const signal = context.interrupt.listen();
+      endWithCommand();
       const address = addressOf(url);
       const folder = await realpath(options.within).catch((cause: unknown) => {
         throw unreadable(options.within, cause);
@@ -69,12 +71,17 @@ export function workerCommand(context: CommandContext): Command {
         import('../queue/connection.ts'),
         import('../queue/worker.ts'),
       ]);
-      const signal = context.interrupt.listen();
-      // The command that has started it is gone.
-      process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
       const connect = () => Connection.open(address, { patience: 1000 * options.patience, signal });
       await serve(work, connect, { folder, urls: options.from }, options, context.terminal, signal);
     });
+}
+
+/** Ends this process when the command is gone that has started it, also where it is gone already. */
+function endWithCommand(): void {
+  const end = () => process.kill(process.pid, 'SIGTERM');
+  process.once('disconnect', end);
+  // Of a process that nobody has a channel to it is undefined.
+  if (process.connected === false) end();
 }
 
 /** What a worker may read. */

@@ -5,6 +5,7 @@
 // and leaves alone what it may not or cannot run.
 
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { piecePath } from '../overlap/shards/piece-files.ts';
@@ -49,8 +50,8 @@ interface Known {
   readonly pieces?: Consumer;
 }
 
-/** Milliseconds to wait for a piece; one that failed is left alone so long at first and at most. */
-const times = { piece: 1000, again: 1000, longest: 30_000 } as const;
+/** Milliseconds to wait for a piece, and for the server to say that there is none; one that failed is left alone so long at first and at most. */
+const times = { piece: 1000, answer: 6000, again: 1000, longest: 30_000 } as const;
 /** Milliseconds between two looks for runs. */
 const pauses = { least: 20, most: 500 } as const;
 
@@ -154,7 +155,7 @@ class Worker {
   async #take(run: Known, pause: Pause): Promise<boolean> {
     let message: JsMsg | null;
     try {
-      message = await run.pieces!.next({ expires: times.piece });
+      message = await this.#next(run.pieces!);
     } catch {
       // The run is over, or the server is away: which of them shows the next look.
       await pause.wait(this.#options.signal);
@@ -166,6 +167,24 @@ class Worker {
     if (this.#options.signal.aborted || !isOfRun) message.nak();
     else await this.#compute(run, piece, message);
     return true;
+  }
+
+  /** The next piece; null where there is none, or the server says nothing: the client would ask until it does. */
+  async #next(pieces: Consumer): Promise<JsMsg | null> {
+    const answered = new AbortController();
+    const ended = AbortSignal.any([this.#options.signal, answered.signal]);
+    const asked = pieces.next({ expires: times.piece });
+    try {
+      const message = await Promise.race([
+        asked,
+        sleep(times.answer, null, { signal: ended }).catch(() => null),
+      ]);
+      // One that comes too late is another's.
+      if (message === null) asked.then((late) => late?.nak()).catch(() => {});
+      return message;
+    } finally {
+      answered.abort();
+    }
   }
 
   async #compute(run: Known, piece: number, message: JsMsg): Promise<void> {

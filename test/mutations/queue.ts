@@ -52,6 +52,18 @@ export const mutations = [
       why: 'a run with a piece that always fails waits for the server, and has lost why it fails',
     },
   ]),
+  ...mutationsOf(
+    'src/queue/worker.ts',
+    ['test/queue/silence.test.ts'],
+    [
+      {
+        name: 'a worker waits for the client of the server for ever',
+        from: 'sleep(times.answer, null, { signal: ended }).catch(() => null)',
+        to: 'new Promise<null>(() => ended)',
+        why: 'workers whose command and server are gone stay until somebody finds them',
+      },
+    ],
+  ),
   ...mutationsOf('src/queue/pause.ts', pauses, [
     {
       name: 'a message does not end a pause',

@@ -2,6 +2,8 @@
 // committed twice, a piece that kills its workers is named, and nothing is left of what was stopped. scripts/worker-kills.mjs
 // kills more.
 
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -138,6 +140,21 @@ describe.runIf(hasServer && atLength)('over a queue', { timeout: 120_000 }, () =
     const { report } = JSON.parse(mended.stdout.toString()) as { report: { before: number } };
     expect(report.before).toBe(9);
     expect(readFileSync(at('y.i32')).equals(await wholeOutput())).toBe(true);
+  });
+
+  test('a worker whose command is gone before it has begun ends', async () => {
+    const folder = temporaryDirectory();
+    const program = join(import.meta.dirname, '../../dist/cli/main.js');
+    // Its server would be waited for.
+    const args = ['worker', 'nats://127.0.0.1:1', '--patience', '1h'];
+    const worker = fork(program, args, {
+      cwd: folder,
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    worker.disconnect();
+    const [code] = await once(worker, 'exit');
+    expect(code).toBe(143);
   });
 
   const signals = ['SIGTERM', 'SIGKILL', ...(isInTurn ? [] : (['SIGINT'] as const))] as const;
