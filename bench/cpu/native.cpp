@@ -340,7 +340,7 @@ WORK n(const float* __restrict in, float* __restrict out, int64_t count, int thr
   });
 }
 
-/// The same as somebody writes them first.
+/// When each point leaves, one point after the other.
 WORK m_plain(const int32_t*, int32_t* __restrict out, int64_t rows, int threads) {
   const int64_t columns = rows * 16 / 9;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
@@ -360,6 +360,7 @@ WORK m_plain(const int32_t*, int32_t* __restrict out, int64_t rows, int threads)
   }
 }
 
+/// The mean of neighbours, byte by byte.
 WORK c_plain(const uint8_t* __restrict in, uint8_t* __restrict out, int64_t n, int threads) {
   const int64_t pitch = 3 * (n + 2);
   split(n, 1, threads, [=](int64_t begin, int64_t end) {

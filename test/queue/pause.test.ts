@@ -76,13 +76,16 @@ describe.runIf(hasServer)('a pause', () => {
     expect(stop.aborted).toBe(true);
   });
 
-  test('hears nothing more when it is disposed of', async () => {
-    let heard = 0;
-    const subscription = here.listen('warpstage.*.deal', () => heard++);
-    await here.streams.getAccountInfo();
-    subscription.unsubscribe();
-    await say('five');
-    await here.streams.getAccountInfo();
-    expect(heard).toBe(0);
+  test('leaves no subscription behind', () => {
+    let subscriptions = 0;
+    const listen = () => {
+      subscriptions++;
+      return { unsubscribe: () => subscriptions-- };
+    };
+    {
+      using _ = new Pause({ listen } as unknown as Connection, 'warpstage.*.deal', { least: 1, most: 1 });
+      expect(subscriptions).toBe(1);
+    }
+    expect(subscriptions).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
-// A worker that waits for a piece when the server goes away ends when it is told to, and when the server has been away for too
-// long. The client's own call would wait for the server for ever.
+// The server goes away while a worker waits for a piece. The worker ends when it is told to. It also ends by itself, after its
+// patience. The client's own call would wait for ever.
 
 import { expect, test } from 'vitest';
 import { Connection } from '#warpstage/queue/connection.js';
