@@ -33,7 +33,8 @@ export function checkSettings(jobs: readonly Job[], given: Settings, computed = 
   for (const [name, value] of Object.entries(given)) {
     const owner = jobs.find((job) => settingNames(job.definition).includes(name));
     if (owner === undefined) {
-      const hint = elementHint(jobs, name) ?? settingsHint(names);
+      const hints = [elementHint(jobs, name), names.length > 0 && `its settings are ${names.join(', ')}`];
+      const hint = hints.filter(Boolean).join('; ') || 'it has none';
       issues.push({ code: 'WS5008', message: `the job has no setting '${name}'`, hint });
       continue;
     }
@@ -41,10 +42,6 @@ export function checkSettings(jobs: readonly Job[], given: Settings, computed = 
     if (wrong !== null) issues.push({ code: 'WS5008', message: `setting '${name}' ${wrong}` });
   }
   if (issues.length > 0) throw new WarpstageError(issues);
-}
-
-function settingsHint(names: readonly string[]): string {
-  return names.length === 0 ? 'it has none' : `its settings are ${names.join(', ')}`;
 }
 
 /** Of a name that has an element for each row, where one value for all rows was meant. */

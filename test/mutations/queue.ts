@@ -84,6 +84,12 @@ export const mutations = [
       why: 'idle workers ask the server fifty times a second',
     },
     {
+      name: 'a pause leaves its subscription behind',
+      from: 'this.#subscription.unsubscribe();',
+      to: '',
+      why: 'each pass of a run leaves one more on the server',
+    },
+    {
       name: 'a message is heard again and again',
       from: '    this.#isHeard = false;\n  }',
       to: '  }',

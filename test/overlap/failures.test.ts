@@ -282,6 +282,12 @@ describe('options', () => {
       "the job has no setting 'gain'",
       "gain is an input, with an element for each row; for one value of all rows declare gain: 'constant i32'",
     );
+    await expectFailure(
+      attempt({ settings: { x: 2 } }),
+      'WS5008',
+      "the job has no setting 'x'",
+      "x is an input, with an element for each row; for one value of all rows declare x: 'constant f32'; its settings are a, b",
+    );
     const settable = map({ y: 'f32', x: 'f32', gain: 'constant i32' }, ({ x, gain }) => x * gain);
     const { outputs } = await run(settable, {
       input: new Float32Array([1, 2]),
