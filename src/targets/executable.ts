@@ -25,6 +25,7 @@ import type { WarpOperator } from '../compiler/ir-warps.ts';
 import type { Conversion } from '../compiler/printf.ts';
 import type { Range } from '../diagnostics/source.ts';
 import type { Extent3 } from '../kernel/types.ts';
+import type { InPlace } from './analysis/in-place.ts';
 import type { StageClock } from './stage-marks.ts';
 
 /** A program in the form that a device's threads run. Structured-cloneable. */
@@ -46,6 +47,8 @@ export type Executable =
       /** How the block is run, and whether 4 lanes at a time: tests assert that the fast path ran. */
       readonly mode: 'regions' | 'states';
       readonly vectorised: boolean;
+      /** Arrays that may lie in one place; absent: none. */
+      readonly inPlace?: readonly InPlace[];
       /** How many blocks take turns at a loop, if any do. */
       readonly blocksInTurn?: number;
       /** What the numbers that the module reports in a fault mean. */

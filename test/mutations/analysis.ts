@@ -19,6 +19,84 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/analysis/in-place.ts',
+    ['test/analysis/in-place.test.ts'],
+    [
+      {
+        name: 'an input is loaded from behind a store to its output',
+        from: 'else for (const inputs of late.values()) inputs.add(id);',
+        to: '',
+        why: 'a thread reads what it has written',
+      },
+      {
+        name: 'a loop is gone through once',
+        from: "if (statement.kind === 'loop') once(statement);",
+        to: '',
+        why: 'the second turn reads what the first one has written',
+      },
+      {
+        name: 'threads of several blocks may have an element',
+        from: ' || growth.block !== block[0]',
+        to: '',
+        why: 'a later block reads what an earlier one has written',
+      },
+      {
+        name: 'threads may have an element together',
+        from: ' || growth?.thread !== 1',
+        to: ' || growth === null',
+        why: 'a later thread reads what an earlier one has written',
+      },
+      {
+        name: 'indices may differ',
+        from: '.size === 1 &&',
+        to: '.size > 0 &&',
+        why: 'a later thread reads what an earlier one has written',
+      },
+      {
+        name: 'inputs may be stored to',
+        from: "!loads.kinds.has('store') &&",
+        to: '',
+        why: 'what is stored to the input is in the output',
+      },
+      {
+        name: 'outputs may be loaded from',
+        from: "!stores.kinds.has('load') &&",
+        to: '',
+        why: 'a thread finds an input where it had nothing',
+      },
+      {
+        name: 'elements may have several lengths',
+        from: 'bytesOf(from.element) === bytesOf(into.element) &&',
+        to: '',
+        why: 'an element lies over two others',
+      },
+      {
+        name: 'arrays may be seen as other elements',
+        from: 'as !== undefined || ',
+        to: '',
+        why: 'indices count elements of another length',
+      },
+      {
+        name: 'threads may do anything',
+        from: "return statement.intrinsic !== 'print' && statement.intrinsic !== 'assert';",
+        to: 'return false;',
+        why: 'copies and atomic operations are not seen',
+      },
+      {
+        name: 'blocks may have several dimensions',
+        from: 'block[1] * block[2] !== 1 || ',
+        to: '',
+        why: 'threads of two rows have the same x',
+      },
+      {
+        name: 'a variable has the value that it gets last',
+        from: 'this.#times.get(statement.variable) === 1',
+        to: 'true',
+        why: 'the index was another one before',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/analysis/affine.ts',
     ['test/analysis/affine.test.ts'],
     [

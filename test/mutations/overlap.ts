@@ -76,6 +76,30 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/runtime/cpu/piece-launch.ts',
+    ['test/runtime/places-of-pieces.test.ts'],
+    [
+      {
+        name: 'two outputs take the place of one input',
+        from: 'if (pair !== undefined) free.delete(pair.input);',
+        to: '',
+        why: 'the second output is written over the first one',
+      },
+      {
+        name: 'an output takes the place of an input of another length',
+        from: 'free.get(input)?.bytes === bytes',
+        to: 'free.has(input)',
+        why: 'it is written over what lies behind',
+      },
+      {
+        name: 'a grid of two dimensions has one place for two arrays',
+        from: ' && grid[1] * grid[2] === 1',
+        to: '',
+        why: 'blocks that differ in y alone have the same indices',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/overlap/outputs.ts',
     ['test/overlap/afterwards.test.ts'],
     [

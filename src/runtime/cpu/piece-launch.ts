@@ -34,11 +34,20 @@ export function piecesOf(work: LaunchWork, { files, row, state }: FilesOfKernel)
     return begin;
   };
   const recordOffset = place(record.length);
-  const placed = files.map(({ parameter, use, fd, position, bytes }) => ({
-    ...{ use, fd, position, bytes },
-    slot: slotOf(program, parameter),
-    offset: place(bytes),
-  }));
+  const pairs = executable.target === 'wasm' && grid[1] * grid[2] === 1 ? executable.inPlace : [];
+  const placed: PieceFile[] = [];
+  /** Inputs whose place no output has taken. */
+  const free = new Map<number, PieceFile>();
+  for (const { parameter, use, fd, position, bytes } of files) {
+    const number = numberOf(program, parameter);
+    const isFree = (input: number) => free.get(input)?.bytes === bytes;
+    const pair = pairs?.find(({ input, output }) => output === number && isFree(input));
+    const offset = pair === undefined ? place(bytes) : free.get(pair.input)!.offset;
+    if (pair !== undefined) free.delete(pair.input);
+    const at = { use, fd, position, bytes, slot: slotOf(number), offset };
+    if (use === 'read') free.set(number, at);
+    placed.push(at);
+  }
   const scalar = program.parameters.find(({ name }) => name === row?.parameter);
   return {
     target: 'pieces',
@@ -51,12 +60,21 @@ export function piecesOf(work: LaunchWork, { files, row, state }: FilesOfKernel)
     row:
       row === undefined || scalar?.kind !== 'scalar'
         ? null
-        : { slot: slotOf(program, row.parameter), type: scalar.type, first: row.first, rows: row.rows },
+        : {
+            slot: slotOf(numberOf(program, row.parameter)),
+            type: scalar.type,
+            first: row.first,
+            rows: row.rows,
+          },
     state: state.buffer,
   };
 }
 
+function numberOf({ parameters }: Program, name: string): number {
+  return parameters.findIndex((parameter) => parameter.name === name);
+}
+
 /** Where a parameter stands in a launch record. */
-function slotOf({ parameters }: Program, name: string): number {
-  return 16 * (1 + parameters.findIndex((parameter) => parameter.name === name));
+function slotOf(number: number): number {
+  return 16 * (1 + number);
 }

@@ -1,6 +1,7 @@
 // From a program to a WebAssembly module: analyse, choose how the block is run, write the code.
 
 import type { Program } from '../../compiler/ir.ts';
+import { inPlacePairs } from '../analysis/in-place.ts';
 import { countStatements } from '../analysis/walk.ts';
 import type { Executable } from '../executable.ts';
 import { lowerToRegions, lowerToStates, type PassOptions } from '../legalise/cpu/lower.ts';
@@ -33,7 +34,8 @@ export function compileToBytes(
   options: WasmOptions = {},
 ): { readonly executable: WasmExecutable; readonly bytes: Uint8Array } {
   const { bytes, done: _, ...rest } = writeModule(program, options);
-  return { executable: { target: 'wasm', program, module: new WebAssembly.Module(bytes), ...rest }, bytes };
+  const module = new WebAssembly.Module(bytes);
+  return { executable: { target: 'wasm', program, module, inPlace: inPlacePairs(program), ...rest }, bytes };
 }
 
 /** A module of which code for a processor is made: its bytes, and what belongs to it. */
