@@ -217,7 +217,8 @@ async function runJob(
   context: CommandContext,
 ): Promise<void> {
   const { threads, checked } = options;
-  const early = options.maxMemory === undefined ? startEarly(options.device) : null;
+  const early =
+    options.maxMemory === undefined ? startEarly(options.device, threads === 1 ? [] : files) : null;
   const opening = openDevices(
     options.device,
     {

@@ -30,7 +30,7 @@ export async function run<V, O extends OutputArrays>(
   options: RunOptions,
 ): Promise<JobResult<V, O>> {
   // Memory that is limited is counted thread by thread.
-  await using _ = options?.maxMemory === undefined ? startEarly(options?.device) : null;
+  await using _ = options?.maxMemory === undefined ? startEarly(options?.device, options?.input) : null;
   return await runLoaded(work, options);
 }
 

@@ -39,6 +39,24 @@ export const mutations = [
         why: 'the device finds less room than it was promised, and V8 ends the process',
       },
       {
+        name: 'a second thread starts beside those of the device',
+        from: 'if (waiting.includes(first)) ',
+        to: '',
+        why: 'a thread starts that nobody wants',
+      },
+      {
+        name: 'a second thread is left',
+        from: 'await Promise.all(this.#threads.map(',
+        to: 'await Promise.all(this.#threads.slice(0, 1).map(',
+        why: 'a run that fails leaves a thread',
+      },
+      {
+        name: 'two threads start for whatever is read',
+        from: '>= much',
+        to: '>= 0',
+        why: 'a short run waits for a thread that it has no work for',
+      },
+      {
         name: 'a thread that did not start is given away',
         from: "this.worker.on('error', () => this.#leave());",
         to: "this.worker.on('error', () => {});",
