@@ -58,7 +58,8 @@ const chunks = [
   ['diagnostics', ['diagnostics/disposal', 'diagnostics/error', 'diagnostics/problem', 'diagnostics/source']],
   // A thread that decodes loads no more.
   ['formats', ['formats/registry', 'formats/open-file']],
-  ['warpstage', ['index']],
+  // What opens libraries is here for runs that need no driver.
+  ['warpstage', ['index', 'runtime/cuda/library']],
   // A GPU's driver starts before anything else is loaded.
   ['driver', ['runtime/cuda/aside']],
   ['common', command, [...compiler, ...cpu, ...wasm, ...run, ...checker, ...cuda, ...model]],
@@ -66,7 +67,7 @@ const chunks = [
   ['common-to-few', command, few],
   ['command', command],
   // A job whose kernel is kept needs no compiler.
-  ['programs', [...cpu, ...run], [...compiler, ...wasm]],
+  ['common', [...cpu, ...run], [...compiler, ...wasm]],
   ['compiler', compiler],
   // A GPU needs nothing of the CPU's device, nor of the interpreter.
   ['runtime', [...cuda, 'runtime/model/virtual'], [...cpu, ...run]],
