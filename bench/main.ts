@@ -26,6 +26,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   schedules: async () => (await import('./suites/schedules.ts')).suite,
   guide: async () => (await import('./suites/guide.ts')).suite,
   checks: async () => (await import('./suites/checks.ts')).suite,
+  bounds: async () => (await import('./suites/bounds.ts')).suite,
   cold: async () => (await import('./suites/cold.ts')).suite,
   checker: async () => (await import('./suites/checker.ts')).suite,
   model: async () => (await import('./suites/model.ts')).suite,

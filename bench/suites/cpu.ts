@@ -1,80 +1,12 @@
 // Kernels on the CPU device and by the system's compiler, beside native code at 128 bits and at the machine's width, OpenCL where it is there, and plain JavaScript of the
 // same structure, with one thread and with two. Results are compared before a figure counts.
 
-import { type Device, type Kernel, open, WarpstageError } from 'warpstage';
-import { type Numbers, type Work, works } from '../cpu/works.ts';
+import { type Device, open, WarpstageError } from 'warpstage';
+import { compare, launchOf, type Place, placeOf, reset } from '../cpu/launches.ts';
+import { type Work, works } from '../cpu/works.ts';
 import type { Suite } from '../main.ts';
 import { inTurn, type Row } from '../measure.ts';
 import { Native, type NativeWork, OpenCl } from '../native.ts';
-
-const views = {
-  i32: Int32Array,
-  u32: Uint32Array,
-  f32: Float32Array,
-  f64: Float64Array,
-  u8: Uint8Array,
-};
-
-/** What a work reads and where its native and plain counterparts write. */
-interface Place {
-  readonly work: Work;
-  readonly input: Numbers;
-  readonly output: Numbers;
-  readonly expected: Numbers;
-}
-
-function placeOf(work: Work, native: Native): Place {
-  const take = ({ element, length }: Work['input']) => {
-    const View = views[element];
-    return new View(native.take(length * View.BYTES_PER_ELEMENT), 0, length);
-  };
-  const [input, output] = [take(work.input), take(work.output)];
-  for (let index = 0; index < input.length; index++) input[index] = work.fill(index);
-  reset(output);
-  work.loop(input as never, output as never, work.count);
-  return { work, input, output, expected: work.compared(output).slice() };
-}
-
-/** Also what is added to has a first value. */
-function reset(output: Numbers): void {
-  output.fill(1);
-}
-
-function compare({ work, expected }: Place, output: Numbers, variant: string): void {
-  const found = work.compared(output);
-  let scale = 0;
-  for (const value of expected) scale = Math.max(scale, Math.abs(value));
-  const at = found.findIndex(
-    (value: number, index: number) => !(Math.abs(value - expected[index]!) <= work.tolerance * scale),
-  );
-  if (at !== -1) {
-    throw new Error(`${variant}: element ${at} is ${found[at]}, and ${expected[at]} in the plain loop`);
-  }
-}
-
-/** A launch of the work on a device, whose results have been compared. */
-async function launchOf(device: Device, kernel: Kernel, variant: string, place: Place) {
-  const { work, input, output } = place;
-  const source = device.alloc(work.input.element, input.length);
-  const target = device.alloc(work.output.element, output.length);
-  const stream = device.createStream();
-  const host = output.slice();
-  reset(host);
-  if (work.native === 'h') host.fill(0);
-  stream.memcpyAsync(source, input as never);
-  stream.memcpyAsync(target, host as never);
-  const { grid, block } = work;
-  const args = work.args(source, target);
-  const launch = () => stream.launch(kernel, { grid, block }, args);
-  launch();
-  stream.memcpyAsync(host as never, target);
-  await stream.synchronize();
-  compare(place, host, variant);
-  return async () => {
-    for (let time = 0; time < work.times; time++) launch();
-    await stream.synchronize();
-  };
-}
 
 /** The same by the system's compiler, where it is there. */
 async function openCompiled(threads: number): Promise<Device | null> {
@@ -140,7 +72,7 @@ async function withThreads(
 async function measure(name: string, work: Work): Promise<Row[]> {
   using native = new Native();
   const opencl = OpenCl.open();
-  const place = placeOf(work, native);
+  const place = placeOf(work, (bytes) => native.take(bytes));
   const rows: Row[] = [];
   for (const threads of [1, 2]) rows.push(...(await withThreads(threads, name, place, { native, opencl })));
   return rows;
