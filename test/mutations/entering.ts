@@ -1,11 +1,11 @@
-// Mutations of what groups of lanes ask before a list, and of addresses that loops move on.
+// Mutations of what groups of lanes, and blocks of threads, ask before a list, and of addresses that loops move on.
 
 import { mutationsOf } from './mutation.ts';
 
 const extents = ['test/wasm/extents.test.ts'];
 
 export const mutations = [
-  ...mutationsOf('src/targets/wasm/simd/entering.ts', extents, [
+  ...mutationsOf('src/targets/wasm/simd/block-checks.ts', extents, [
     {
       name: 'a block is asked for its first thread alone',
       from: '  largest += farthest(most, Math.max);\n',
@@ -29,6 +29,40 @@ export const mutations = [
       from: 'code.i32(0).set(holds);',
       to: 'code.i32(1).set(holds);',
       why: 'blocks at the edge of an image read and write outside of it',
+    },
+    {
+      name: 'a loop that begins at a rank moves by any multiple of a row',
+      from: '!isSteps(each.steps, first.steps)',
+      to: 'each.steps.length !== first.steps.length',
+      why: 'threads of other rows than the first read behind an array, and no fault is reported',
+    },
+    {
+      name: 'what differs from row to row by a multiple is the same for all',
+      from: '  if (multiples.length > 0) return null;\n',
+      to: '',
+      why: 'threads of other rows than the first read behind an array, and no fault is reported',
+    },
+    {
+      name: 'counters of other threads start where they like',
+      from: 'highest: 2 ** 31 - 1 - farthest(first.steps, Math.max)',
+      to: 'highest: 2 ** 31 - 1',
+      why: 'a loop whose counter wraps around for some threads reads behind an array, and no fault is reported',
+    },
+  ]),
+  ...mutationsOf('src/targets/wasm/simd/region.ts', extents, [
+    {
+      name: 'threads that do not fill a group are done',
+      from: 'if (parts.end === null && row % threads === 0) code.br(parts.rowDone);',
+      to: 'if (parts.end === null) code.br(parts.rowDone);',
+      why: 'the last threads of a block do nothing',
+    },
+  ]),
+  ...mutationsOf('src/targets/wasm/simd/entering.ts', extents, [
+    {
+      name: 'a block that holds is not asked for what else there is',
+      from: 'write(checks.filter(({ ofBlock }) => !ofBlock));',
+      to: 'write([]);',
+      why: 'indices that are known only where they stand are not tested, and no fault is reported',
     },
     {
       name: 'lanes that a branch leaves out are not asked where they load',
@@ -58,7 +92,7 @@ export const mutations = [
   ...mutationsOf('src/targets/analysis/spread.ts', extents, [
     {
       name: 'rows of a block are one',
-      from: "if (expression.name === 'threadIdx.y') return [0, 1, 0];",
+      from: "if (expression.name === 'threadIdx.y') return byItself([0, 1, 0]);",
       to: "if (expression.name === 'threadIdx.y') return none;",
       why: 'threads of other rows than the first read outside of a dimension, and no fault is reported',
     },

@@ -56,6 +56,9 @@ class Writer {
       `for (let k = t.y; k < n; k += cuda.blockDim.y) { if (x < m && n > 4) sum += from[k][x] + cuda.i32(bytes[k][x]) + tile[3 - (k & 3)][0]; } out[i] = sum;`,
       `if (x < m && y < n) sum = from[n - 1 - y][x] + from[y][x] + cuda.i32(bytes[n - 1 - y][x]); out[i] = sum;`,
       `for (let k = 1; k < n; k += 2) { if ((k & 3) === 1) continue; sum += from[k][x]; } out[i] = sum;`,
+      `for (let k = t.y; k < n; k += cuda.blockDim.y) sum += flat[k * m + x] + from[k][x]; out[i] = sum;`,
+      `for (let k = t.y; k < n; k += cuda.blockDim.y) sum += flat[(n - 1 - k) * m + x]; out[i] = sum;`,
+      `for (let k = t.y; k < 4; k += cuda.blockDim.y) sum += flat[(k + t.y) * m + t.x] + tile[k][t.x]; out[i] = sum;`,
     ]);
     return `({ out, to, across, from, turned, cube, bytes, flat, n, m }, cuda) => {
       const t = cuda.threadIdx;
@@ -371,6 +374,38 @@ test.each([
     'turns of a loop that begins at a rank',
     'let s = 0; for (let k = y; k < 4; k += 2) { if (x < m && n > 1) s += from[k][x] + cuda.i32(bytes[k][x]); } to[y][x] = s;',
     [0, 0],
+  ],
+  [
+    'what is known behind a branch alone',
+    `let r = 0; for (let k = 0; k < n; k++) r += 1;
+    let s = 0; if (x < m && n > 1) s = from[y][x] + cuda.i32(bytes[y][x]) + from[r][x]; to[y][x] = s;`,
+    [0, 0],
+  ],
+  [
+    'turns of a loop over rows that begins at a rank',
+    'let s = 0; for (let k = y; k < 3; k += 2) s += flat[k * m + x]; to[y][x] = s;',
+    [0, 0],
+  ],
+  [
+    'turns of a loop over rows up from the last',
+    'let s = 0; for (let k = y; k < 3; k += 2) s += flat[(1 - k) * m + x]; to[y][x] = s;',
+    [0, 0],
+  ],
+  [
+    'what each row of a block begins further behind',
+    'let s = 0; for (let k = y; k < 2; k += 2) s += flat[k * m + y * m + x]; to[y][x] = s;',
+    [0, 1],
+  ],
+  [
+    'what only another number moves from row to row',
+    'let s = 0; for (let k = 0; k < 2; k++) s += flat[k + y * m + x]; to[y][x] = s;',
+    [31, 1],
+  ],
+  [
+    'a counter that is less than nothing in other threads',
+    `const first = n * 1073741823 + 1; let s = 0;
+    for (let k = first + y; k < 10; k += 2) s += flat[k - first + x]; to[y][x] = s;`,
+    [0, 1],
   ],
   ['a loop over rows', 'for (let k = 0; k < n; k++) to[y][x] = from[y + k][x];', [0, 1]],
   ['a loop over columns', 'for (let k = 0; k < n; k++) to[y][0] = from[y][x + k];', [31, 0]],

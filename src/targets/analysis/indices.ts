@@ -29,6 +29,8 @@ export interface Range {
   readonly to: Expression;
   /** Were `to` larger, the counter could wrap around. */
   readonly largest: number;
+  /** Were `from` larger, the first values of other threads could: where one check is for them all. */
+  readonly highest?: number;
 }
 
 export interface Bounds {

@@ -61,24 +61,25 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
       if (prefix === null) code.i32(row).set(end);
       else writeCount(uniform, prefix.count, row, end);
       code.loop((nextRow) => {
-        if (plan !== null) {
-          const inLanes = writeLaneRow({
-            unit,
-            code,
-            plan,
-            region,
-            variables,
-            hoisting,
-            uniform,
-            rank,
-            end: prefix === null ? null : end,
-            rowEnd: end,
-            threadContext: (each) => parts.threadContext(each, null, hoisting),
-            writeEntry,
-          });
-          writePrologue = inLanes.writePrologue;
-        }
         code.block((done) => {
+          if (plan !== null) {
+            const inLanes = writeLaneRow({
+              unit,
+              code,
+              plan,
+              region,
+              variables,
+              hoisting,
+              uniform,
+              rank,
+              end: prefix === null ? null : end,
+              rowEnd: end,
+              rowDone: done,
+              threadContext: (each) => parts.threadContext(each, null, hoisting),
+              writeEntry,
+            });
+            writePrologue = inLanes.writePrologue;
+          }
           if (copy !== null) {
             const context = parts.threadContext(rank, null, hoisting);
             writeCopyIfRight(context, copy, () => void code.get(end).set(rank).br(done));

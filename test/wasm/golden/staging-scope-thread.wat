@@ -123,288 +123,289 @@
                   (i32.const 64))
                 (loop  ;; label = @7
                   (block  ;; label = @8
-                    (local.set $fetchBatch
-                      (local.get 11))
-                    (local.set 16
-                      (local.tee 15
-                        (i64.extend_i32_s
-                          (i32.add
-                            (i32.add
-                              (local.get 18)
-                              (i32.mul
-                                (local.get 19)
-                                (local.get $fetchBatch)))
-                            (local.get 12)))))
-                    (br_if 0 (;@8;)
-                      (i32.gt_s
-                        (local.get 20)
-                        (i32.const 2147483646)))
-                    (br_if 0 (;@8;)
-                      (i64.gt_u
-                        (i64.add
-                          (local.tee 17
-                            (i64.mul
-                              (select
-                                (local.tee 17
-                                  (i64.sub
-                                    (i64.extend_i32_s
-                                      (local.get 20))
-                                    (i64.extend_i32_s
-                                      (local.get $fetchBatch))))
-                                (i64.const 0)
-                                (i64.gt_s
-                                  (local.get 17)
-                                  (i64.const 0)))
-                              (i64.extend_i32_s
-                                (local.get 19))))
-                          (i64.const 1099511627776))
-                        (i64.const 2199023255552)))
-                    (local.set 15
-                      (i64.add
-                        (local.get 15)
-                        (select
-                          (local.get 17)
-                          (i64.const 0)
-                          (i64.lt_s
-                            (local.get 17)
-                            (i64.const 0)))))
-                    (local.set 16
-                      (i64.add
-                        (local.get 16)
-                        (select
-                          (local.get 17)
-                          (i64.const 0)
-                          (i64.gt_s
-                            (local.get 17)
-                            (i64.const 0)))))
-                    (br_if 0 (;@8;)
-                      (i64.lt_s
-                        (local.get 15)
-                        (i64.const 0)))
-                    (br_if 0 (;@8;)
-                      (i64.gt_s
-                        (i64.add
-                          (local.get 16)
-                          (i64.const 64))
-                        (i64.extend_i32_u
-                          (local.get $globalIn.length))))
-                    (local.set 14
-                      (i32.add
-                        (local.get 12)
-                        (i32.const 64)))
-                    (loop  ;; label = @9
+                    (block  ;; label = @9
                       (local.set $fetchBatch
                         (local.get 11))
-                      (block  ;; label = @10
-                        (block  ;; label = @11
-                          (local.set 23
+                      (local.set 16
+                        (local.tee 15
+                          (i64.extend_i32_s
                             (i32.add
                               (i32.add
                                 (local.get 18)
                                 (i32.mul
                                   (local.get 19)
                                   (local.get $fetchBatch)))
-                              (local.get 12)))
-                          (local.set 22
-                            (i32.add
-                              (i32.shl
-                                (local.get 23)
-                                (i32.const 2))
-                              (local.get $globalIn)))
-                          (local.set 23
-                            (i32.mul
-                              (local.get 19)
-                              (i32.const 4)))
+                              (local.get 12)))))
+                      (br_if 0 (;@9;)
+                        (i32.gt_s
+                          (local.get 20)
+                          (i32.const 2147483646)))
+                      (br_if 0 (;@9;)
+                        (i64.gt_u
+                          (i64.add
+                            (local.tee 17
+                              (i64.mul
+                                (select
+                                  (local.tee 17
+                                    (i64.sub
+                                      (i64.extend_i32_s
+                                        (local.get 20))
+                                      (i64.extend_i32_s
+                                        (local.get $fetchBatch))))
+                                  (i64.const 0)
+                                  (i64.gt_s
+                                    (local.get 17)
+                                    (i64.const 0)))
+                                (i64.extend_i32_s
+                                  (local.get 19))))
+                            (i64.const 1099511627776))
+                          (i64.const 2199023255552)))
+                      (local.set 15
+                        (i64.add
+                          (local.get 15)
+                          (select
+                            (local.get 17)
+                            (i64.const 0)
+                            (i64.lt_s
+                              (local.get 17)
+                              (i64.const 0)))))
+                      (local.set 16
+                        (i64.add
+                          (local.get 16)
+                          (select
+                            (local.get 17)
+                            (i64.const 0)
+                            (i64.gt_s
+                              (local.get 17)
+                              (i64.const 0)))))
+                      (br_if 0 (;@9;)
+                        (i64.lt_s
+                          (local.get 15)
+                          (i64.const 0)))
+                      (br_if 0 (;@9;)
+                        (i64.gt_s
+                          (i64.add
+                            (local.get 16)
+                            (i64.const 64))
+                          (i64.extend_i32_u
+                            (local.get $globalIn.length))))
+                      (local.set 14
+                        (i32.add
+                          (local.get 12)
+                          (i32.const 64)))
+                      (loop  ;; label = @10
+                        (local.set $fetchBatch
+                          (local.get 11))
+                        (block  ;; label = @11
                           (block  ;; label = @12
-                            (loop  ;; label = @13
-                              (br_if 1 (;@12;)
-                                (i32.eqz
-                                  (if (result i32)  ;; label = @14
-                                    (i32.lt_s
-                                      (local.get $fetchBatch)
-                                      (local.get $batchCount))
-                                    (then
+                            (local.set 23
+                              (i32.add
+                                (i32.add
+                                  (local.get 18)
+                                  (i32.mul
+                                    (local.get 19)
+                                    (local.get $fetchBatch)))
+                                (local.get 12)))
+                            (local.set 22
+                              (i32.add
+                                (i32.shl
+                                  (local.get 23)
+                                  (i32.const 2))
+                                (local.get $globalIn)))
+                            (local.set 23
+                              (i32.mul
+                                (local.get 19)
+                                (i32.const 4)))
+                            (block  ;; label = @13
+                              (loop  ;; label = @14
+                                (br_if 1 (;@13;)
+                                  (i32.eqz
+                                    (if (result i32)  ;; label = @15
                                       (i32.lt_s
                                         (local.get $fetchBatch)
-                                        (local.get 25)))
-                                    (else
-                                      (i32.const 0)))))
-                              (block  ;; label = @14
-                                (br_if 3 (;@11;)
-                                  (i32.ge_u
+                                        (local.get $batchCount))
+                                      (then
+                                        (i32.lt_s
+                                          (local.get $fetchBatch)
+                                          (local.get 25)))
+                                      (else
+                                        (i32.const 0)))))
+                                (block  ;; label = @15
+                                  (br_if 3 (;@12;)
+                                    (i32.ge_u
+                                      (i32.add
+                                        (i32.mul
+                                          (i32.rem_s
+                                            (local.get $fetchBatch)
+                                            (i32.const 2))
+                                          (i32.const 64))
+                                        (local.get 12))
+                                      (i32.const 97)))
+                                  (local.set 27
                                     (i32.add
                                       (i32.mul
                                         (i32.rem_s
                                           (local.get $fetchBatch)
                                           (i32.const 2))
                                         (i32.const 64))
-                                      (local.get 12))
-                                    (i32.const 97)))
-                                (local.set 27
-                                  (i32.add
-                                    (i32.mul
-                                      (i32.rem_s
-                                        (local.get $fetchBatch)
-                                        (i32.const 2))
-                                      (i32.const 64))
-                                    (local.get 12)))
-                                (local.set 26
-                                  (i32.add
-                                    (i32.shl
-                                      (local.get 27)
-                                      (i32.const 2))
-                                    (local.get $shared)))
-                                (v128.store align=4
-                                  (local.get 26)
-                                  (v128.load align=4
-                                    (local.get 22)))
-                                (v128.store offset=16 align=4
-                                  (local.get 26)
-                                  (v128.load offset=16 align=4
-                                    (local.get 22)))
-                                (v128.store offset=32 align=4
-                                  (local.get 26)
-                                  (v128.load offset=32 align=4
-                                    (local.get 22)))
-                                (v128.store offset=48 align=4
-                                  (local.get 26)
-                                  (v128.load offset=48 align=4
-                                    (local.get 22)))
-                                (v128.store offset=64 align=4
-                                  (local.get 26)
-                                  (v128.load offset=64 align=4
-                                    (local.get 22)))
-                                (v128.store offset=80 align=4
-                                  (local.get 26)
-                                  (v128.load offset=80 align=4
-                                    (local.get 22)))
-                                (v128.store offset=96 align=4
-                                  (local.get 26)
-                                  (v128.load offset=96 align=4
-                                    (local.get 22)))
-                                (v128.store offset=112 align=4
-                                  (local.get 26)
-                                  (v128.load offset=112 align=4
-                                    (local.get 22))))
-                              (local.set $fetchBatch
-                                (i32.add
-                                  (local.get $fetchBatch)
-                                  (i32.const 1)))
-                              (local.set 22
-                                (i32.add
-                                  (local.get 22)
-                                  (local.get 23)))
-                              (br 0 (;@13;))))
-                          (br 1 (;@10;)))
-                        (local.set 29
-                          (local.get $fetchBatch))
-                        (local.set 27
-                          (i32.add
-                            (local.tee 23
-                              (local.get 12))
-                            (i32.const 32)))
-                        (loop  ;; label = @11
-                          (local.set $fetchBatch
-                            (local.get 29))
-                          (block  ;; label = @12
-                            (loop  ;; label = @13
-                              (br_if 1 (;@12;)
-                                (i32.eqz
-                                  (if (result i32)  ;; label = @14
-                                    (i32.lt_s
-                                      (local.get $fetchBatch)
-                                      (local.get $batchCount))
-                                    (then
-                                      (i32.lt_s
-                                        (local.get $fetchBatch)
-                                        (local.get 25)))
-                                    (else
-                                      (i32.const 0)))))
-                              (block  ;; label = @14
-                                (local.set 30
-                                  (i32.add
-                                    (i32.mul
-                                      (i32.rem_s
-                                        (local.get $fetchBatch)
-                                        (i32.const 2))
-                                      (i32.const 64))
-                                    (local.get 23)))
-                                (local.set 31
-                                  (i32.add
-                                    (i32.add
-                                      (local.get 18)
-                                      (i32.mul
-                                        (local.get 19)
-                                        (local.get $fetchBatch)))
-                                    (local.get 23)))
-                                (local.set 32
-                                  (i32.const 1))
-                                (if  ;; label = @15
-                                  (i32.or
-                                    (i32.or
-                                      (i32.gt_u
-                                        (local.get 32)
-                                        (local.get $globalIn.length))
-                                      (i32.gt_u
-                                        (local.get 31)
-                                        (i32.sub
-                                          (local.get $globalIn.length)
-                                          (local.get 32))))
-                                    (i32.or
-                                      (i32.gt_u
-                                        (local.get 32)
-                                        (i32.const 128))
-                                      (i32.gt_u
-                                        (local.get 30)
-                                        (i32.sub
-                                          (i32.const 128)
-                                          (local.get 32)))))
-                                  (then
-                                    (call $copy
-                                      (i32.const 0)
-                                      (local.get 23)
-                                      (local.get $block)
-                                      (i64.extend_i32_s
-                                        (local.get 30))
-                                      (i64.extend_i32_s
-                                        (local.get 31))
-                                      (i64.extend_i32_s
-                                        (local.get 32))
-                                      (i64.const 0))
-                                    (return
-                                      (i32.const 1))))
-                                (i32.store
-                                  (i32.add
-                                    (i32.shl
-                                      (local.get 30)
-                                      (i32.const 2))
-                                    (local.get $shared))
-                                  (i32.load
+                                      (local.get 12)))
+                                  (local.set 26
                                     (i32.add
                                       (i32.shl
-                                        (local.get 31)
+                                        (local.get 27)
                                         (i32.const 2))
-                                      (local.get $globalIn)))))
-                              (local.set $fetchBatch
-                                (i32.add
-                                  (local.get $fetchBatch)
-                                  (i32.const 1)))
-                              (br 0 (;@13;))))
-                          (br_if 0 (;@11;)
-                            (i32.lt_u
-                              (local.tee 23
-                                (i32.add
-                                  (local.get 23)
-                                  (i32.const 1)))
-                              (local.get 27)))))
-                      (br_if 0 (;@9;)
-                        (i32.lt_u
-                          (local.tee 12
+                                      (local.get $shared)))
+                                  (v128.store align=4
+                                    (local.get 26)
+                                    (v128.load align=4
+                                      (local.get 22)))
+                                  (v128.store offset=16 align=4
+                                    (local.get 26)
+                                    (v128.load offset=16 align=4
+                                      (local.get 22)))
+                                  (v128.store offset=32 align=4
+                                    (local.get 26)
+                                    (v128.load offset=32 align=4
+                                      (local.get 22)))
+                                  (v128.store offset=48 align=4
+                                    (local.get 26)
+                                    (v128.load offset=48 align=4
+                                      (local.get 22)))
+                                  (v128.store offset=64 align=4
+                                    (local.get 26)
+                                    (v128.load offset=64 align=4
+                                      (local.get 22)))
+                                  (v128.store offset=80 align=4
+                                    (local.get 26)
+                                    (v128.load offset=80 align=4
+                                      (local.get 22)))
+                                  (v128.store offset=96 align=4
+                                    (local.get 26)
+                                    (v128.load offset=96 align=4
+                                      (local.get 22)))
+                                  (v128.store offset=112 align=4
+                                    (local.get 26)
+                                    (v128.load offset=112 align=4
+                                      (local.get 22))))
+                                (local.set $fetchBatch
+                                  (i32.add
+                                    (local.get $fetchBatch)
+                                    (i32.const 1)))
+                                (local.set 22
+                                  (i32.add
+                                    (local.get 22)
+                                    (local.get 23)))
+                                (br 0 (;@14;))))
+                            (br 1 (;@11;)))
+                          (local.set 29
+                            (local.get $fetchBatch))
+                          (local.set 27
                             (i32.add
-                              (local.get 12)
+                              (local.tee 23
+                                (local.get 12))
                               (i32.const 32)))
-                          (local.get 14)))))
-                  (block  ;; label = @8
+                          (loop  ;; label = @12
+                            (local.set $fetchBatch
+                              (local.get 29))
+                            (block  ;; label = @13
+                              (loop  ;; label = @14
+                                (br_if 1 (;@13;)
+                                  (i32.eqz
+                                    (if (result i32)  ;; label = @15
+                                      (i32.lt_s
+                                        (local.get $fetchBatch)
+                                        (local.get $batchCount))
+                                      (then
+                                        (i32.lt_s
+                                          (local.get $fetchBatch)
+                                          (local.get 25)))
+                                      (else
+                                        (i32.const 0)))))
+                                (block  ;; label = @15
+                                  (local.set 30
+                                    (i32.add
+                                      (i32.mul
+                                        (i32.rem_s
+                                          (local.get $fetchBatch)
+                                          (i32.const 2))
+                                        (i32.const 64))
+                                      (local.get 23)))
+                                  (local.set 31
+                                    (i32.add
+                                      (i32.add
+                                        (local.get 18)
+                                        (i32.mul
+                                          (local.get 19)
+                                          (local.get $fetchBatch)))
+                                      (local.get 23)))
+                                  (local.set 32
+                                    (i32.const 1))
+                                  (if  ;; label = @16
+                                    (i32.or
+                                      (i32.or
+                                        (i32.gt_u
+                                          (local.get 32)
+                                          (local.get $globalIn.length))
+                                        (i32.gt_u
+                                          (local.get 31)
+                                          (i32.sub
+                                            (local.get $globalIn.length)
+                                            (local.get 32))))
+                                      (i32.or
+                                        (i32.gt_u
+                                          (local.get 32)
+                                          (i32.const 128))
+                                        (i32.gt_u
+                                          (local.get 30)
+                                          (i32.sub
+                                            (i32.const 128)
+                                            (local.get 32)))))
+                                    (then
+                                      (call $copy
+                                        (i32.const 0)
+                                        (local.get 23)
+                                        (local.get $block)
+                                        (i64.extend_i32_s
+                                          (local.get 30))
+                                        (i64.extend_i32_s
+                                          (local.get 31))
+                                        (i64.extend_i32_s
+                                          (local.get 32))
+                                        (i64.const 0))
+                                      (return
+                                        (i32.const 1))))
+                                  (i32.store
+                                    (i32.add
+                                      (i32.shl
+                                        (local.get 30)
+                                        (i32.const 2))
+                                      (local.get $shared))
+                                    (i32.load
+                                      (i32.add
+                                        (i32.shl
+                                          (local.get 31)
+                                          (i32.const 2))
+                                        (local.get $globalIn)))))
+                                (local.set $fetchBatch
+                                  (i32.add
+                                    (local.get $fetchBatch)
+                                    (i32.const 1)))
+                                (br 0 (;@14;))))
+                            (br_if 0 (;@12;)
+                              (i32.lt_u
+                                (local.tee 23
+                                  (i32.add
+                                    (local.get 23)
+                                    (i32.const 1)))
+                                (local.get 27)))))
+                        (br_if 0 (;@10;)
+                          (i32.lt_u
+                            (local.tee 12
+                              (i32.add
+                                (local.get 12)
+                                (i32.const 32)))
+                            (local.get 14))))
+                      (br 1 (;@8;)))
                     (br_if 0 (;@8;)
                       (i32.ge_u
                         (local.get 12)
@@ -553,190 +554,191 @@
                   (i32.const 64))
                 (loop  ;; label = @7
                   (block  ;; label = @8
-                    (br_if 0 (;@8;)
-                      (i32.ge_u
+                    (block  ;; label = @9
+                      (br_if 0 (;@9;)
+                        (i32.ge_u
+                          (i32.add
+                            (local.get 35)
+                            (local.get 13))
+                          (local.get 36)))
+                      (local.set 27
+                        (i32.add
+                          (local.get 13)
+                          (i32.const 64)))
+                      (local.set 29
                         (i32.add
                           (local.get 35)
-                          (local.get 13))
-                        (local.get 36)))
-                    (local.set 27
-                      (i32.add
-                        (local.get 13)
-                        (i32.const 64)))
-                    (local.set 29
-                      (i32.add
-                        (local.get 35)
-                        (local.get 13)))
-                    (local.set 37
-                      (i32.add
-                        (i32.shl
-                          (local.get 29)
-                          (i32.const 2))
-                        (local.get $globalOut)))
-                    (loop  ;; label = @9
-                      (local.get 37)
-                      (local.get 41)
-                      (local.set 42
-                        (i32x4.splat
                           (local.get 13)))
-                      (i32x4.sub
-                        (v128.and
-                          (i32x4.add
-                            (local.tee 46
-                              (v128.and
-                                (i32x4.shr_s
-                                  (local.tee 45
-                                    (i32x4.add
-                                      (i32x4.add
-                                        (local.get 42)
-                                        (local.get 43))
-                                      (local.get 44)))
-                                  (i32.const 31))
-                                (local.get 47)))
-                            (local.get 45))
-                          (local.get 47))
-                        (local.get 46))
-                      (local.set 40
-                        (i32x4.add))
-                      (local.set 29
-                        (i32x4.extract_lane 0
-                          (local.get 40)))
-                      (local.set 39
-                        (i32x4.splat
-                          (i32.load
-                            (i32.add
-                              (i32.shl
-                                (local.get 29)
-                                (i32.const 2))
-                              (local.get $shared)))))
-                      (local.get 39)
-                      (local.set 29
-                        (i32x4.extract_lane 1
-                          (local.get 40)))
-                      (i32.load
-                        (i32.add
-                          (i32.shl
-                            (local.get 29)
-                            (i32.const 2))
-                          (local.get $shared)))
-                      (local.set 39
-                        (i32x4.replace_lane 1))
-                      (local.get 39)
-                      (local.set 29
-                        (i32x4.extract_lane 2
-                          (local.get 40)))
-                      (i32.load
-                        (i32.add
-                          (i32.shl
-                            (local.get 29)
-                            (i32.const 2))
-                          (local.get $shared)))
-                      (local.set 39
-                        (i32x4.replace_lane 2))
-                      (local.get 39)
-                      (local.set 29
-                        (i32x4.extract_lane 3
-                          (local.get 40)))
-                      (i32.load
-                        (i32.add
-                          (i32.shl
-                            (local.get 29)
-                            (i32.const 2))
-                          (local.get $shared)))
-                      (local.set 39
-                        (i32x4.replace_lane 3))
-                      (i32x4.add
-                        (i32x4.mul
-                          (local.get 39)
-                          (local.get 48))
-                        (local.get 44))
-                      (v128.store align=4)
-                      (local.get 37)
-                      (local.set 39
-                        (i32x4.add
-                          (local.get 41)
-                          (i32x4.sub
-                            (v128.and
-                              (i32x4.add
-                                (local.tee 46
-                                  (v128.and
-                                    (i32x4.shr_s
-                                      (local.tee 45
-                                        (i32x4.add
-                                          (i32x4.add
-                                            (local.get 42)
-                                            (local.get 49))
-                                          (local.get 44)))
-                                      (i32.const 31))
-                                    (local.get 47)))
-                                (local.get 45))
-                              (local.get 47))
-                            (local.get 46))))
-                      (local.set 29
-                        (i32x4.extract_lane 0
-                          (local.get 39)))
-                      (local.set 40
-                        (i32x4.splat
-                          (i32.load
-                            (i32.add
-                              (i32.shl
-                                (local.get 29)
-                                (i32.const 2))
-                              (local.get $shared)))))
-                      (local.get 40)
-                      (local.set 29
-                        (i32x4.extract_lane 1
-                          (local.get 39)))
-                      (i32.load
-                        (i32.add
-                          (i32.shl
-                            (local.get 29)
-                            (i32.const 2))
-                          (local.get $shared)))
-                      (local.set 40
-                        (i32x4.replace_lane 1))
-                      (local.get 40)
-                      (local.set 29
-                        (i32x4.extract_lane 2
-                          (local.get 39)))
-                      (i32.load
-                        (i32.add
-                          (i32.shl
-                            (local.get 29)
-                            (i32.const 2))
-                          (local.get $shared)))
-                      (local.set 40
-                        (i32x4.replace_lane 2))
-                      (local.get 40)
-                      (local.set 29
-                        (i32x4.extract_lane 3
-                          (local.get 39)))
-                      (i32.load
-                        (i32.add
-                          (i32.shl
-                            (local.get 29)
-                            (i32.const 2))
-                          (local.get $shared)))
-                      (local.set 40
-                        (i32x4.replace_lane 3))
-                      (i32x4.add
-                        (i32x4.mul
-                          (local.get 40)
-                          (local.get 48))
-                        (local.get 44))
-                      (v128.store offset=16 align=4)
                       (local.set 37
                         (i32.add
-                          (local.get 37)
-                          (i32.const 32)))
-                      (br_if 0 (;@9;)
-                        (i32.lt_u
-                          (local.tee 13
-                            (i32.add
-                              (local.get 13)
-                              (i32.const 8)))
-                          (local.get 27)))))
-                  (block  ;; label = @8
+                          (i32.shl
+                            (local.get 29)
+                            (i32.const 2))
+                          (local.get $globalOut)))
+                      (loop  ;; label = @10
+                        (local.get 37)
+                        (local.get 41)
+                        (local.set 42
+                          (i32x4.splat
+                            (local.get 13)))
+                        (i32x4.sub
+                          (v128.and
+                            (i32x4.add
+                              (local.tee 46
+                                (v128.and
+                                  (i32x4.shr_s
+                                    (local.tee 45
+                                      (i32x4.add
+                                        (i32x4.add
+                                          (local.get 42)
+                                          (local.get 43))
+                                        (local.get 44)))
+                                    (i32.const 31))
+                                  (local.get 47)))
+                              (local.get 45))
+                            (local.get 47))
+                          (local.get 46))
+                        (local.set 40
+                          (i32x4.add))
+                        (local.set 29
+                          (i32x4.extract_lane 0
+                            (local.get 40)))
+                        (local.set 39
+                          (i32x4.splat
+                            (i32.load
+                              (i32.add
+                                (i32.shl
+                                  (local.get 29)
+                                  (i32.const 2))
+                                (local.get $shared)))))
+                        (local.get 39)
+                        (local.set 29
+                          (i32x4.extract_lane 1
+                            (local.get 40)))
+                        (i32.load
+                          (i32.add
+                            (i32.shl
+                              (local.get 29)
+                              (i32.const 2))
+                            (local.get $shared)))
+                        (local.set 39
+                          (i32x4.replace_lane 1))
+                        (local.get 39)
+                        (local.set 29
+                          (i32x4.extract_lane 2
+                            (local.get 40)))
+                        (i32.load
+                          (i32.add
+                            (i32.shl
+                              (local.get 29)
+                              (i32.const 2))
+                            (local.get $shared)))
+                        (local.set 39
+                          (i32x4.replace_lane 2))
+                        (local.get 39)
+                        (local.set 29
+                          (i32x4.extract_lane 3
+                            (local.get 40)))
+                        (i32.load
+                          (i32.add
+                            (i32.shl
+                              (local.get 29)
+                              (i32.const 2))
+                            (local.get $shared)))
+                        (local.set 39
+                          (i32x4.replace_lane 3))
+                        (i32x4.add
+                          (i32x4.mul
+                            (local.get 39)
+                            (local.get 48))
+                          (local.get 44))
+                        (v128.store align=4)
+                        (local.get 37)
+                        (local.set 39
+                          (i32x4.add
+                            (local.get 41)
+                            (i32x4.sub
+                              (v128.and
+                                (i32x4.add
+                                  (local.tee 46
+                                    (v128.and
+                                      (i32x4.shr_s
+                                        (local.tee 45
+                                          (i32x4.add
+                                            (i32x4.add
+                                              (local.get 42)
+                                              (local.get 49))
+                                            (local.get 44)))
+                                        (i32.const 31))
+                                      (local.get 47)))
+                                  (local.get 45))
+                                (local.get 47))
+                              (local.get 46))))
+                        (local.set 29
+                          (i32x4.extract_lane 0
+                            (local.get 39)))
+                        (local.set 40
+                          (i32x4.splat
+                            (i32.load
+                              (i32.add
+                                (i32.shl
+                                  (local.get 29)
+                                  (i32.const 2))
+                                (local.get $shared)))))
+                        (local.get 40)
+                        (local.set 29
+                          (i32x4.extract_lane 1
+                            (local.get 39)))
+                        (i32.load
+                          (i32.add
+                            (i32.shl
+                              (local.get 29)
+                              (i32.const 2))
+                            (local.get $shared)))
+                        (local.set 40
+                          (i32x4.replace_lane 1))
+                        (local.get 40)
+                        (local.set 29
+                          (i32x4.extract_lane 2
+                            (local.get 39)))
+                        (i32.load
+                          (i32.add
+                            (i32.shl
+                              (local.get 29)
+                              (i32.const 2))
+                            (local.get $shared)))
+                        (local.set 40
+                          (i32x4.replace_lane 2))
+                        (local.get 40)
+                        (local.set 29
+                          (i32x4.extract_lane 3
+                            (local.get 39)))
+                        (i32.load
+                          (i32.add
+                            (i32.shl
+                              (local.get 29)
+                              (i32.const 2))
+                            (local.get $shared)))
+                        (local.set 40
+                          (i32x4.replace_lane 3))
+                        (i32x4.add
+                          (i32x4.mul
+                            (local.get 40)
+                            (local.get 48))
+                          (local.get 44))
+                        (v128.store offset=16 align=4)
+                        (local.set 37
+                          (i32.add
+                            (local.get 37)
+                            (i32.const 32)))
+                        (br_if 0 (;@10;)
+                          (i32.lt_u
+                            (local.tee 13
+                              (i32.add
+                                (local.get 13)
+                                (i32.const 8)))
+                            (local.get 27))))
+                      (br 1 (;@8;)))
                     (br_if 0 (;@8;)
                       (i32.ge_u
                         (local.get 13)

@@ -236,91 +236,92 @@
                   (i32.const 256))
                 (loop  ;; label = @7
                   (block  ;; label = @8
-                    (br_if 0 (;@8;)
-                      (i32.ge_u
+                    (block  ;; label = @9
+                      (br_if 0 (;@9;)
+                        (i32.ge_u
+                          (i32.add
+                            (local.get 18)
+                            (local.get 11))
+                          (local.get 19)))
+                      (br_if 0 (;@9;)
+                        (i32.ge_u
+                          (i32.add
+                            (local.get 20)
+                            (local.get 11))
+                          (local.get 21)))
+                      (local.set 9
+                        (i32.add
+                          (local.get 11)
+                          (i32.const 256)))
+                      (local.set 23
                         (i32.add
                           (local.get 18)
-                          (local.get 11))
-                        (local.get 19)))
-                    (br_if 0 (;@8;)
-                      (i32.ge_u
-                        (i32.add
-                          (local.get 20)
-                          (local.get 11))
-                        (local.get 21)))
-                    (local.set 9
-                      (i32.add
-                        (local.get 11)
-                        (i32.const 256)))
-                    (local.set 23
-                      (i32.add
-                        (local.get 18)
-                        (local.get 11)))
-                    (local.set 22
-                      (i32.add
-                        (i32.shl
-                          (local.get 23)
-                          (i32.const 2))
-                        (local.get $globalOut)))
-                    (local.set 23
-                      (i32.add
-                        (local.get 20)
-                        (local.get 11)))
-                    (local.set 25
-                      (i32.add
-                        (i32.shl
-                          (local.get 23)
-                          (i32.const 2))
-                        (local.get $shared)))
-                    (loop  ;; label = @9
-                      (v128.store align=4
-                        (local.get 22)
-                        (i32x4.add
-                          (i32x4.mul
-                            (v128.load align=4
-                              (local.get 25))
-                            (local.get 26))
-                          (local.get 27)))
-                      (v128.store offset=16 align=4
-                        (local.get 22)
-                        (i32x4.add
-                          (i32x4.mul
-                            (v128.load offset=16 align=4
-                              (local.get 25))
-                            (local.get 26))
-                          (local.get 27)))
-                      (v128.store offset=32 align=4
-                        (local.get 22)
-                        (i32x4.add
-                          (i32x4.mul
-                            (v128.load offset=32 align=4
-                              (local.get 25))
-                            (local.get 26))
-                          (local.get 27)))
-                      (v128.store offset=48 align=4
-                        (local.get 22)
-                        (i32x4.add
-                          (i32x4.mul
-                            (v128.load offset=48 align=4
-                              (local.get 25))
-                            (local.get 26))
-                          (local.get 27)))
+                          (local.get 11)))
                       (local.set 22
                         (i32.add
-                          (local.get 22)
-                          (i32.const 64)))
+                          (i32.shl
+                            (local.get 23)
+                            (i32.const 2))
+                          (local.get $globalOut)))
+                      (local.set 23
+                        (i32.add
+                          (local.get 20)
+                          (local.get 11)))
                       (local.set 25
                         (i32.add
-                          (local.get 25)
-                          (i32.const 64)))
-                      (br_if 0 (;@9;)
-                        (i32.lt_u
-                          (local.tee 11
-                            (i32.add
-                              (local.get 11)
-                              (i32.const 16)))
-                          (local.get 9)))))
-                  (block  ;; label = @8
+                          (i32.shl
+                            (local.get 23)
+                            (i32.const 2))
+                          (local.get $shared)))
+                      (loop  ;; label = @10
+                        (v128.store align=4
+                          (local.get 22)
+                          (i32x4.add
+                            (i32x4.mul
+                              (v128.load align=4
+                                (local.get 25))
+                              (local.get 26))
+                            (local.get 27)))
+                        (v128.store offset=16 align=4
+                          (local.get 22)
+                          (i32x4.add
+                            (i32x4.mul
+                              (v128.load offset=16 align=4
+                                (local.get 25))
+                              (local.get 26))
+                            (local.get 27)))
+                        (v128.store offset=32 align=4
+                          (local.get 22)
+                          (i32x4.add
+                            (i32x4.mul
+                              (v128.load offset=32 align=4
+                                (local.get 25))
+                              (local.get 26))
+                            (local.get 27)))
+                        (v128.store offset=48 align=4
+                          (local.get 22)
+                          (i32x4.add
+                            (i32x4.mul
+                              (v128.load offset=48 align=4
+                                (local.get 25))
+                              (local.get 26))
+                            (local.get 27)))
+                        (local.set 22
+                          (i32.add
+                            (local.get 22)
+                            (i32.const 64)))
+                        (local.set 25
+                          (i32.add
+                            (local.get 25)
+                            (i32.const 64)))
+                        (br_if 0 (;@10;)
+                          (i32.lt_u
+                            (local.tee 11
+                              (i32.add
+                                (local.get 11)
+                                (i32.const 16)))
+                            (local.get 9))))
+                      (br 1 (;@8;)))
                     (br_if 0 (;@8;)
                       (i32.ge_u
                         (local.get 11)

@@ -10,7 +10,8 @@
 // What an access asks are several things where its array has dimensions (limits.ts), and each has a check of its own, perhaps
 // in a list of its own. The access itself asks nothing any more only if all of them have one.
 //
-// What is asked behind a branch may be asked for the whole block too, in front of the region, where it is known there (entering.ts).
+// What is asked behind a branch, or for each of several rows, may be asked for the whole block too, in front of the region, where
+// it is known there (block-checks.ts).
 // Where only some lanes of a group are behind it, what they access is asked to lie inside of its array for all of them, so that
 // it can be loaded.
 //
@@ -277,7 +278,8 @@ export class Checkpoints {
       const loops = enclosing.slice(position + 1).flatMap(({ loop }) => (loop === null ? [] : [loop]));
       const check = this.#lanes.checkBefore(limited, list, assigned, loops);
       if (check === null) continue;
-      const asksBlock = position > 0 && this.#lanes.unit.does('blocks');
+      const [, y, z] = this.#lanes.program.block;
+      const asksBlock = (position > 0 || y * z > 1) && this.#lanes.unit.does('blocks');
       const ofBlock = asksBlock ? this.#inFront(limited, enclosing) : null;
       return { list, check, ofBlock, ofArray };
     }

@@ -86,6 +86,10 @@ function writeDistance(first: ThreadContext, range: Range, distance: Local, slow
   };
   pushExpression(first, range.to);
   code.i32(range.largest).op('i32.gt_s').brIf(slow);
+  if (range.highest !== undefined) {
+    pushExpression(first, range.from);
+    code.i32(range.highest).op('i32.gt_s').brIf(slow);
+  }
   pushWide(range.to);
   pushWide(range.from);
   code.op('i64.sub').tee(distance);

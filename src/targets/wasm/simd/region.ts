@@ -4,7 +4,7 @@
 // statements: the checks for a whole row in front of it, and the way back to scalar code where
 // they fail. Threads that do not fill a group are left to that code too.
 
-import type { Region as RegionOfBlock } from '../../../compiler/ir.ts';
+import type { Expression, Region as RegionOfBlock } from '../../../compiler/ir.ts';
 import { bytesOf } from '../../../kernel/layout.ts';
 
 import { analyseLiveness, bit } from '../../analysis/liveness.ts';
@@ -13,6 +13,7 @@ import type { Hoisting } from '../hoisting.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import type { Variables } from '../variables.ts';
+import { BlockChecks } from './block-checks.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { VectorConstants } from './constants.ts';
 import { Entrance } from './entering.ts';
@@ -69,6 +70,8 @@ export interface LaneRegionParts {
   readonly end: Local | null;
   /** The rank at which the row ends; where its groups take the next row too, that of the next. */
   readonly rowEnd: Local;
+  /** Where a row ends. */
+  readonly rowDone: Label;
   readonly threadContext: (rank: Local) => ThreadContext;
   /** Gives uniform variables the values that a thread starts with. */
   readonly writeEntry: () => void;
@@ -79,8 +82,10 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
   const { unit, code, plan, region, variables, hoisting, uniform, rank } = parts;
   const { lanes } = plan;
   const constants = new VectorConstants(uniform, hoisting);
-  const { writer, entrance } = rowOf(parts, constants, plan.checkpoints, rank);
   const { body } = region;
+  const isFixed = (expression: Expression) => hoisting.isFixed(expression);
+  const ofBlock = new BlockChecks(uniform, body, plan.checkpoints, isFixed);
+  const { writer } = rowOf(parts, constants, ofBlock, plan.checkpoints, rank);
   const row = unit.program.block[0];
   const threads = 4 * plan.vectors;
   const uniformLoads = region.loads.filter((id) => !lanes.varies(id));
@@ -116,6 +121,8 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
           writer.advanceAddresses(body);
           code.get(rank).i32(threads).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
         });
+        // Only who failed a test goes on behind the block, so that its values need no registers here.
+        if (parts.end === null && row % threads === 0) code.br(parts.rowDone);
       });
     });
   if (!jams) writeRow();
@@ -123,7 +130,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
     code.block((done) => {
       code.block((alone) => {
         const both = [rank, code.local('i32')].map((each) =>
-          rowOf(parts, constants, new Checkpoints(lanes, body), each),
+          rowOf(parts, constants, ofBlock, new Checkpoints(lanes, body), each),
         );
         writeJam([both[0]!, both[1]!], region, alone);
         code.get(parts.rowEnd).i32(row).op('i32.add').set(parts.rowEnd).br(done);
@@ -133,18 +140,19 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
   }
   const writePrologue = () => {
     constants.write();
-    entrance.writeBlockChecks(uniform);
+    ofBlock.write(uniform);
   };
   return { writePrologue };
 }
 
 /** What writes the groups of a row whose next thread's rank a local holds. */
 function rowOf(
-  { unit, code, plan, region, variables, threadContext, hoisting }: LaneRegionParts,
+  { unit, code, plan, region, variables, threadContext }: LaneRegionParts,
   constants: VectorConstants,
+  ofBlock: BlockChecks,
   checkpoints: Checkpoints,
   rank: Local,
-): RowOfGroups & { readonly entrance: Entrance } {
+): RowOfGroups {
   const { lanes } = plan;
   const locals = new Map<string, Local>();
   const variable = (id: number, vector: number): Local => {
@@ -174,7 +182,7 @@ function rowOf(
     locate,
     openDimensions: (access: Access) => checkpoints.openDimensions(access),
   };
-  const entrance = new Entrance(group, checkpoints, (expression) => hoisting.isFixed(expression));
+  const entrance = new Entrance(group, checkpoints, ofBlock);
   const writer = new LaneWriter({
     group,
     entrance,
@@ -187,7 +195,7 @@ function rowOf(
       region.stores.reduce((set, id) => set | bit(id), 0n),
     ),
   });
-  return { group, writer, rank, entrance };
+  return { group, writer, rank };
 }
 
 /** Leaves a variable's values for other regions; one that is the same in the row, for each thread. */

@@ -14,7 +14,7 @@ import { writeLoop, writeStatement } from '../statements.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { Variables } from '../variables.ts';
 import type { Checkpoints } from './checkpoints.ts';
-import { advanceAddresses, writeAddresses, writeCheck, writeMoving } from './checks.ts';
+import { advanceAddresses, writeAddresses, writeMoving } from './checks.ts';
 import { pushAgreement } from './ends.ts';
 import type { Entrance } from './entering.ts';
 import {
@@ -109,7 +109,7 @@ export class LaneWriter {
 
   /** Branches to `slow` unless what a list accesses is there for so many threads from the first lane on. */
   writeChecks(list: List, threads: number, slow: Label): void {
-    for (const check of this.#checkpoints.checksAt(list)) writeCheck(this.#group.first, check, threads, slow);
+    this.#entrance.writeChecks(list, threads, slow);
   }
 
   /** Computes the addresses of what a list accesses, for the group whose first lane is next. */
