@@ -377,7 +377,7 @@ test.each([
   ],
   [
     'what is known behind a branch alone',
-    `let r = 0; for (let k = 0; k < n; k++) r += 1;
+    `let r = y; for (let k = 0; k < n; k++) r += 1;
     let s = 0; if (x < m && n > 1) s = from[y][x] + cuda.i32(bytes[y][x]) + from[r][x]; to[y][x] = s;`,
     [0, 0],
   ],
