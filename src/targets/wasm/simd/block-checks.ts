@@ -80,13 +80,15 @@ function overBlock(
     const { factor, from } = range;
     const first = spreadOf(from, block, isFixed);
     if (first === null || first.multiples.length > 0 || first.steps.some((each) => each < 0)) return null;
+    const isAlike = first.steps.every((each) => each === 0);
     const ways = distanceOf(range);
-    if (ways === null) open.push({ ...range, highest: 2 ** 31 - 1 - farthest(first.steps, Math.max) });
+    if (ways === null && isAlike) open.push(range);
+    else if (ways === null) open.push({ ...range, highest: 2 ** 31 - 1 - farthest(first.steps, Math.max) });
     else {
       smallest += Math.min(ways, 0);
       largest += Math.max(ways, 0);
     }
-    if (first.steps.every((each) => each === 0)) continue;
+    if (isAlike) continue;
     const by = constantOf(factor);
     if (by === null) {
       // At any value of the counter the index is the same for them all, and that of the first thread moves through these.
