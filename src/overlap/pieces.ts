@@ -33,7 +33,7 @@ const leastPieces = 4;
 /** Milliseconds of the kernel over a piece: too long, and as long as shorter ones take; and how much shorter they are at most. */
 const kernelTime = { tooLong: 40, good: 10, parts: 64 };
 /** Bytes of the first launches, and of the longest; and milliseconds in which a launch is over too soon. */
-const launchBytes = { first: 2 ** 25, most: 2 ** 28 };
+const launchBytes = { first: 2 ** 25, most: 2 ** 30 };
 const soon = 50;
 /** Launches of pieces of one length, at least, so that there are pieces left when it is known how long they take. */
 const leastLaunches = 4;
@@ -199,7 +199,7 @@ export class Pieces {
       ended += took;
       const computed = this.#state.took('compute') - before.computed;
       shorter ??= this.#shorter(rows, computed / (this.#state.pieces - before.pieces));
-      if (took < soon) atOnce = Math.max(atOnce, Math.min(2 * atOnce, piecesOfBytes(launchBytes.most)));
+      if (took < soon) atOnce = Math.max(atOnce, Math.min(4 * atOnce, piecesOfBytes(launchBytes.most)));
       context.onRows(pieces * rows);
     };
     try {

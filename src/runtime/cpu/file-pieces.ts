@@ -112,11 +112,11 @@ export class PieceState {
     return { file: noted - 2, errno: errno === 0 ? null : errno, bytes: this.#bytes[0]! };
   }
 
-  /** Adds a piece: milliseconds of each stage. */
-  add(milliseconds: Readonly<Record<PieceStage, number>>): void {
+  /** Adds so many pieces: milliseconds of each stage, of all of them. */
+  add(milliseconds: Readonly<Record<PieceStage, number>>, pieces: number): void {
     for (const [position, stage] of pieceStages.entries())
       Atomics.add(this.#times, position, BigInt(Math.round(milliseconds[stage] * 1e6)));
-    Atomics.add(this.#pieces, 0, 1);
+    Atomics.add(this.#pieces, 0, pieces);
   }
 
   /** Pieces so far. */
