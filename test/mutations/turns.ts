@@ -27,10 +27,17 @@ export const mutations = [
       },
       {
         name: 'compiled code goes abreast with arenas of their own',
-        from: "unit.forProcessor && (shares !== 'all' || walks !== null)",
+        from: "unit.forProcessor && shares !== 'all' && walks === null",
         to: 'false',
         why: 'what blocks stage lies further away than the first cache',
         tests: ['test/native/turns.test.ts'],
+      },
+      {
+        name: 'compiled code takes no more blocks abreast than WebAssembly',
+        from: 'walks && unit.forProcessor ? mostWalking : mostBlocks',
+        to: 'mostBlocks',
+        why: 'a matrix is fetched again from beyond the second cache for each row of blocks',
+        tests: ['test/native/rows.test.ts'],
       },
       {
         name: 'compiled code puts blocks aside for pieces that it asks for itself',

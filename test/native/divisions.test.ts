@@ -17,11 +17,12 @@ import { compilers, nativeOfWidth } from '../support/native.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { wasm } from '../support/wasm.ts';
 
-const instructions = Object.keys(processorOpcodes) as ProcessorInstruction[];
+type Division = Exclude<ProcessorInstruction, 'v128.held'>;
+const instructions = Object.keys(processorOpcodes).filter((name) => name !== 'v128.held') as Division[];
 const [dividendsAt, divisorsAt, resultAt] = [1024, 1088, 2048];
 
 /** What JavaScript computes, of two integers of 32 bits. */
-const expectedOf: Readonly<Record<ProcessorInstruction, (a: number, b: number) => number>> = {
+const expectedOf: Readonly<Record<Division, (a: number, b: number) => number>> = {
   'i32x4.div_s': (a, b) => Math.trunc((a | 0) / (b | 0)) >>> 0,
   'i32x4.div_u': (a, b) => Math.trunc(a / b) >>> 0,
   'i32x4.rem_s': (a, b) => ((a | 0) % (b | 0)) >>> 0,

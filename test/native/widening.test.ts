@@ -47,13 +47,12 @@ const kernels: Readonly<Record<string, Kernel>> = {
   'tiles by rows and columns': kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
     const { x: c, y: r } = cuda.threadIdx;
     const tile = cuda.sharedArray('f32', 256);
-    const rank = r * 16 + c;
-    const i = cuda.blockIdx.x * 256 + rank;
-    tile[rank] = x[i]!;
+    const first = cuda.blockIdx.x * 256;
+    tile[r * 16 + c] = x[first + r * 16 + c]!;
     cuda.syncthreads();
     let sum = cuda.f32(0);
     for (let k = 0; k < 16; k++) sum += tile[r * 16 + k]! * tile[k * 16 + c]!;
-    y[i] = sum;
+    y[first + r * 16 + c] = sum;
   }),
 };
 
@@ -136,6 +135,12 @@ describe('wide vectors', () => {
         (textOf(name, 4).match(/= \(ws_v512\)\(\(ws_f64x8\)/g)?.length ?? 0),
     ).toBeGreaterThan(1);
     expect(textOf(name, 1)).not.toMatch(/\bconst ws_v(256|512) t/);
+  });
+
+  test('take four rows of a tile by turns', () => {
+    const text = textOf('tiles by rows and columns', 4);
+    const sums = text.match(/= ws_held_4\(t/g);
+    expect(sums).toHaveLength(4 * 16);
   });
 
   test('keep their variables whole in loops', () => {

@@ -155,6 +155,7 @@ const table: Readonly<Record<string, Operation>> = {
   'v128.xor': ['vv>v', 'a ^ b'],
   'v128.bitselect': ['vvv>v', '(a & c) | (b & ~c)'],
   'v128.any_true': ['v>i', 'ws_any_true(a)'],
+  'v128.held': ['v>v', 'ws_held(a)'],
   'i16x8.extend_low_i8x16_s': ['v>v', 'ws_extend8_s(a)'],
   'i16x8.extend_low_i8x16_u': ['v>v', 'ws_extend8_u(a)'],
   'i32x4.extend_low_i16x8_s': ['v>v', 'ws_extend16_s(a)'],
@@ -190,7 +191,7 @@ const views: Readonly<Record<1 | 2 | 4, Readonly<Record<string, string>>>> = {
 
 /** Functions of the prelude that do the same for each lane, and are there for wide vectors too. */
 const ofEachLane =
-  /^(ws_(f32x4|f64x2)_(min|max|ceil|floor|trunc|sqrt|abs|neg|splat)|ws_select|ws_madd|ws_f32x4_convert_u|ws_i32x4_(trunc|div_[su]|rem_[su]))$/;
+  /^(ws_(f32x4|f64x2)_(min|max|ceil|floor|trunc|sqrt|abs|neg|splat)|ws_held|ws_select|ws_madd|ws_f32x4_convert_u|ws_i32x4_(trunc|div_[su]|rem_[su]))$/;
 
 /** Instructions whose vectors go from narrow lanes to wide ones, or to one value. */
 const notOfEachLane = /extend|promote|demote|convert_low|any_true|all_true|bitmask/;

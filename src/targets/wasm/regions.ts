@@ -137,7 +137,7 @@ class RegionWriter {
         abreast,
       );
     });
-    const { bytes, blocks } = reserveArenas(unit, abreast.shares);
+    const { bytes, blocks } = reserveArenas(unit, abreast.shares, abreast.walks !== null);
     const where = { all: ' in one arena', arrays: ', whose shared arrays are the same', nothing: '' }[
       abreast.shares
     ];

@@ -27,6 +27,8 @@ import type { Variables } from './variables.ts';
 const [mostRounds, roundsOfSlices] = [3, 1];
 /** Bytes that the arenas of the blocks that take turns may have together, and how many blocks. */
 const [mostBytes, mostBlocks, fewestBlocks] = [256 * 1024, 64, 8];
+/** Of a processor's code that walks: several rows of blocks find what they read in the second cache. */
+const mostWalking = 256;
 const alignment = 256;
 /** In the place of a block's number. */
 const ended = -1;
@@ -70,7 +72,7 @@ export function planTurns(unit: Unit): Turns | null {
     const shares = sharesArena(program, loop, own);
     const walks = striding === undefined ? walkedIn(loop, program) : null;
     // Code for a processor asks for the next piece of a copy itself, and other arenas only cost it the first cache.
-    if (unit.forProcessor && (shares !== 'all' || walks !== null)) return null;
+    if (unit.forProcessor && shares !== 'all' && walks === null) return null;
     return { loop, abreast: { ...abreast, shares, walks }, place: 0, kept: [], rounds: 1 };
   }
   if (striding === undefined) return null;
@@ -246,6 +248,7 @@ export function writeTurns(unit: Unit, { place, rounds }: Turns, advance: Functi
 export function reserveArenas(
   unit: Unit,
   shares: SharedByRounds = 'nothing',
+  walks = false,
 ): { readonly bytes: number; readonly blocks: number } {
   if (shares === 'all') return { bytes: 0, blocks: mostBlocks };
   const shared = unit.program.sharedArrays.reduce(
@@ -254,7 +257,8 @@ export function reserveArenas(
     0,
   );
   const bytes = aligned((shares === 'arrays' ? 0 : shared) + unit.scratchBytes);
-  const room = Math.min(Math.floor(mostBytes / bytes), mostBlocks);
+  const most = walks && unit.forProcessor ? mostWalking : mostBlocks;
+  const room = Math.min(Math.floor(mostBytes / bytes), most);
   const blocks = room >= fewestBlocks ? room : 1;
   if (blocks > 1) unit.reserveScratch(bytes * blocks - unit.scratchBytes);
   return { bytes, blocks };

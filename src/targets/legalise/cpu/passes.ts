@@ -24,7 +24,7 @@ export type CpuPass = (typeof cpuPasses)[number];
  * that compares what grows from lane to lane is answered by the ends of a group where they can, and groups are wide where loops
  * stride over memory. Where only the first threads of a block have something to do, or something more at a region's end, the others are not asked. Indices that
  * lie side by side in memory are read where lanes need them one by one, and so do
- * they divide integers. A group has as many vectors under way as its loops' values leave registers for, and two rows of a block go together where they load alike, and branches in straight code keep an engine from loading everything first. Lanes that have left
+ * they divide integers. A group has as many vectors under way as its loops' values leave registers for, and rows of a block go together where they load alike, and branches in straight code keep an engine from loading everything first. Lanes that have left
  * a loop keep only what is read behind it, and unsigned numbers are compared by what an engine has. Indices are not checked where what is known of them shows that they are inside (wasm/memory);
  * those of dimensions are checked for all lanes at once, against their extents. What lies evenly apart, such as a field of
  * records, is loaded and stored as vectors whose parts change places. What is tested behind a branch is tested for a block of

@@ -284,13 +284,14 @@ export const atomicFence = thread + 0x03;
 
 /**
  * What no engine has, for modules that code of a processor is made of. A quotient wraps where it leaves the type; what it is
- * by zero is not said.
+ * by zero is not said. `v128.held` gives its operand, which is in a register there.
  */
 export const processorOpcodes = {
   'i32x4.div_s': simd + 0xf00,
   'i32x4.div_u': simd + 0xf01,
   'i32x4.rem_s': simd + 0xf02,
   'i32x4.rem_u': simd + 0xf03,
+  'v128.held': simd + 0xf04,
 } as const;
 
 export type PlainInstruction = keyof typeof plainOpcodes;

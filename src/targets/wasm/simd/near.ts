@@ -13,8 +13,6 @@ import { vectorsOf } from './pairs.ts';
 
 /** So many loads of straight code fit into an engine's registers beside what is computed. */
 const fewLoads = 4;
-/** Compilers of C know better, but for two rows at a time: there they want a branch after so many statements. */
-const statementsInC = 4;
 
 export class Cuts {
   readonly #group: GroupContext;
@@ -45,19 +43,15 @@ export class Cuts {
     if (first === undefined) return;
     const { unit, code, rank } = this.#group;
     this.#count += 1;
-    if (unit.forProcessor && this.#count % statementsInC > 0) return;
     unit.tell('near', 'branches that are never taken, between loads');
     code
       .get(rank)
       .i32(unit.blockSize + this.#count)
       .op('i32.eq');
     code.if(() => {
-      if (!unit.forProcessor) {
-        code.get(rank).get(first);
-        for (const each of others) code.get(each).op('v128.or');
-        code.memory('v128.store', 0, 1);
-      }
-      code.op('unreachable');
+      code.get(rank).get(first);
+      for (const each of others) code.get(each).op('v128.or');
+      code.memory('v128.store', 0, 1).op('unreachable');
     });
   }
 }

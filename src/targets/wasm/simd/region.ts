@@ -19,7 +19,7 @@ import { VectorConstants } from './constants.ts';
 import { Entrance } from './entering.ts';
 import { mostVectors } from './flight.ts';
 import type { Access } from './group.ts';
-import { canJam, type RowOfGroups, writeJam } from './jam.ts';
+import { type RowOfGroups, rowsOfJam, writeJam } from './jam.ts';
 import type { Lanes } from './lanes.ts';
 import { LaneWriter } from './statements.ts';
 import { vectorsForStreams } from './streams.ts';
@@ -94,7 +94,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
     for (const id of uniformLoads) variables.writeReload(id, rank);
   };
 
-  const jams = parts.end === null && canJam(lanes, region, plan.vectors);
+  const together = parts.end === null ? rowsOfJam(lanes, region, plan.vectors) : 1;
   const writeRow = () =>
     code.withTemporary('i32', (end) => {
       code.block((slow: Label) => {
@@ -125,15 +125,20 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
         if (parts.end === null && row % threads === 0) code.br(parts.rowDone);
       });
     });
-  if (!jams) writeRow();
+  if (together === 1) writeRow();
   else {
     code.block((done) => {
       code.block((alone) => {
-        const both = [rank, code.local('i32')].map((each) =>
-          rowOf(parts, constants, ofBlock, new Checkpoints(lanes, body), each),
+        const rows = Array.from({ length: together }, (_, at) =>
+          rowOf(parts, constants, ofBlock, new Checkpoints(lanes, body), at === 0 ? rank : code.local('i32')),
         );
-        writeJam([both[0]!, both[1]!], region, alone);
-        code.get(parts.rowEnd).i32(row).op('i32.add').set(parts.rowEnd).br(done);
+        writeJam(rows, region, alone);
+        code
+          .get(parts.rowEnd)
+          .i32(row * (together - 1))
+          .op('i32.add')
+          .set(parts.rowEnd)
+          .br(done);
       });
       writeRow();
     });
