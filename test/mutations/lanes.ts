@@ -181,6 +181,42 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/targets/wasm/simd/halves.ts',
+    ['test/wasm/halves.test.ts'],
+    [
+      {
+        name: 'products that have 32 bits are shifted without their sign',
+        from: "type === 'u32' ? 2 ** 32 : 2 ** 31",
+        to: '2 ** 32',
+        why: 'a product of 2^31 or more, which is negative, gives a positive number',
+      },
+      {
+        name: 'a shift takes 16 bits of 17',
+        from: 'least >= 0 && most < 2 ** 16;',
+        to: 'least >= 0 && most < 2 ** 17;',
+        why: 'sums of two elements lose their highest bit',
+      },
+      {
+        name: 'a shift of halves takes the sign for a bit',
+        from: "isNatural ? 'i16x8.shr_u' : 'i16x8.shr_s'",
+        to: "'i16x8.shr_u'",
+        why: 'negative numbers become large as they are shifted',
+      },
+      {
+        name: 'what is read behind the store is computed of halves',
+        from: ' || [...own.keys()].some((id) => has(liveness.after(statement), id))',
+        to: '',
+        why: 'a variable has the value of another element',
+      },
+      {
+        name: 'lower halves of products are taken for the upper ones',
+        from: '2 * at + 2 - (at % 2)',
+        to: '2 * at - (at % 2)',
+        why: 'means by a product and a shift are wrong',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/targets/wasm/simd/near.ts',
     ['test/wasm/near.test.ts'],
     [

@@ -275,10 +275,13 @@ export class Copies {
 const vectorSteps: Readonly<Record<string, number>> = {
   'v128.load': 16,
   'v128.store': 16,
+  'v128.load8x8_s': 8,
+  'v128.load8x8_u': 8,
   'v128.load8x4_s': 4,
   'v128.load8x4_u': 4,
   'v128.load16x4_s': 8,
   'v128.load16x4_u': 8,
+  'v128.store8x8': 8,
   'v128.store8x4': 4,
   'v128.store16x4': 8,
 };

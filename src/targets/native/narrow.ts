@@ -3,7 +3,7 @@
 // WebAssembly takes several: it loads bytes and widens them twice, or shuffles the low bytes to the front and stores
 // these. Processors have one for each, of any width, and side by side what such instructions do is again one. So where
 // the writers' sequence stands it is replaced by an instruction that the module does not have: `v128.load8x4_s` and `_u`,
-// `v128.store8x4` and `v128.store16x4`. Whatever else the sequence leaves in locals is left there still.
+// `v128.store8x4`, `v128.store16x4` and `v128.store8x8`. Whatever else the sequence leaves in locals is left there still.
 
 import type { Instruction } from './decode.ts';
 
@@ -40,9 +40,15 @@ function narrowStore(body: readonly Instruction[], at: number): Instruction | nu
   const [again, order, store] = body.slice(at, at + 3);
   if (before?.kind !== 'tee' || again?.kind !== 'get' || again.local !== before.local) return null;
   if (order?.kind !== 'shuffle' || store?.kind !== 'lane memory' || store.lane !== 0) return null;
-  const bytes = store.name === 'v128.store32_lane' ? 1 : 2;
-  const isLow = (byte: number, position: number) =>
-    byte % 16 === 4 * Math.floor(position / bytes) + (position % bytes);
-  if (!order.bytes.slice(0, 4 * bytes).every(isLow)) return null;
-  return { kind: 'memory', name: `v128.store${8 * bytes}x4`, offset: store.offset };
+  const stored = store.name === 'v128.store32_lane' ? 4 : 8;
+  for (const [lanes, bytes] of [
+    [4, stored / 4],
+    [8, 1],
+  ] as const) {
+    const isLow = (byte: number, position: number) =>
+      byte % 16 === (16 / lanes) * Math.floor(position / bytes) + (position % bytes);
+    if (lanes * bytes === stored && order.bytes.slice(0, stored).every(isLow))
+      return { kind: 'memory', name: `v128.store${8 * bytes}x${lanes}`, offset: store.offset };
+  }
+  return null;
 }

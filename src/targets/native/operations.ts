@@ -1,7 +1,7 @@
 // What each instruction is in C: the types of its operands and of its result, and an expression.
 //
 // The operands are `a`, `b` and `c`, in the order in which they were pushed: uint32_t, uint64_t, float, double, or
-// ws_v128, which is four int32_t. `F`, `I`, `U`, `D` are the vectors of float, int32_t, uint32_t and double that it
+// ws_v128, which is four int32_t. `F`, `I`, `U`, `D`, `H`, `S` are the vectors of float, int32_t, uint32_t, double, uint16_t and int16_t that it
 // may be seen as. What is longer than a line is a function of the prelude. Where C leaves open what WebAssembly
 // says (shifts by 32, conversions out of range, minima of NaN), the text says it.
 
@@ -156,6 +156,13 @@ const table: Readonly<Record<string, Operation>> = {
   'v128.bitselect': ['vvv>v', '(a & c) | (b & ~c)'],
   'v128.any_true': ['v>i', 'ws_any_true(a)'],
   'v128.held': ['v>v', 'ws_held(a)'],
+  'i16x8.add': ['vv>v', '(ws_v128)((H)a + (H)b)'],
+  'i16x8.sub': ['vv>v', '(ws_v128)((H)a - (H)b)'],
+  'i16x8.mul': ['vv>v', '(ws_v128)((H)a * (H)b)'],
+  'i16x8.shl': ['vi>v', '(ws_v128)((H)a << (uint16_t)(b & 15))'],
+  'i16x8.shr_s': ['vi>v', '(ws_v128)((S)a >> (int16_t)(b & 15))'],
+  'i16x8.shr_u': ['vi>v', '(ws_v128)((H)a >> (uint16_t)(b & 15))'],
+  'i16x8.mulhi_u': ['vv>v', 'ws_mulhi(a, b)'],
   'i16x8.extend_low_i8x16_s': ['v>v', 'ws_extend8_s(a)'],
   'i16x8.extend_low_i8x16_u': ['v>v', 'ws_extend8_u(a)'],
   'i32x4.extend_low_i16x8_s': ['v>v', 'ws_extend16_s(a)'],
@@ -184,14 +191,14 @@ const table: Readonly<Record<string, Operation>> = {
 
 /** What stands for a vector seen as lanes of a type, by how many vectors of 128 bits it has. */
 const views: Readonly<Record<1 | 2 | 4, Readonly<Record<string, string>>>> = {
-  1: { F: 'ws_f32x4', I: 'ws_v128', U: 'ws_u32x4', D: 'ws_f64x2' },
-  2: { F: 'ws_f32x8', I: 'ws_v256', U: 'ws_u32x8', D: 'ws_f64x4' },
-  4: { F: 'ws_f32x16', I: 'ws_v512', U: 'ws_u32x16', D: 'ws_f64x8' },
+  1: { F: 'ws_f32x4', I: 'ws_v128', U: 'ws_u32x4', D: 'ws_f64x2', H: 'ws_u16x8', S: 'ws_i16x8' },
+  2: { F: 'ws_f32x8', I: 'ws_v256', U: 'ws_u32x8', D: 'ws_f64x4', H: 'ws_u16x16', S: 'ws_i16x16' },
+  4: { F: 'ws_f32x16', I: 'ws_v512', U: 'ws_u32x16', D: 'ws_f64x8', H: 'ws_u16x32', S: 'ws_i16x32' },
 };
 
 /** Functions of the prelude that do the same for each lane, and are there for wide vectors too. */
 const ofEachLane =
-  /^(ws_(f32x4|f64x2)_(min|max|ceil|floor|trunc|sqrt|abs|neg|splat)|ws_held|ws_select|ws_madd|ws_f32x4_convert_u|ws_i32x4_(trunc|div_[su]|rem_[su]))$/;
+  /^(ws_(f32x4|f64x2)_(min|max|ceil|floor|trunc|sqrt|abs|neg|splat)|ws_held|ws_mulhi|ws_select|ws_madd|ws_f32x4_convert_u|ws_i32x4_(trunc|div_[su]|rem_[su]))$/;
 
 /** Instructions whose vectors go from narrow lanes to wide ones, or to one value. */
 const notOfEachLane = /extend|promote|demote|convert_low|any_true|all_true|bitmask/;
@@ -205,7 +212,7 @@ export function operationOf(name: PlainInstruction | RelaxedInstruction | Proces
 /** The expression with these operands. */
 export function textOf([, text]: Operation, operands: readonly string[], times: 1 | 2 | 4 = 1): string {
   return text.replace(
-    /\b[abcFIUD]\b/g,
+    /\b[abcFIUDHS]\b/g,
     (name) => views[times][name] ?? operands['abc'.indexOf(name)] ?? name,
   );
 }

@@ -101,46 +101,65 @@ const copies = `WS void ws_copy(uint8_t *m, uint32_t to, uint32_t from, uint32_t
 
 const vectors = { 1: 'ws_v128', 2: 'ws_v256', 4: 'ws_v512' } as const;
 
-/** Lanes of four, eight or sixteen elements of 8 or 16 bits that lie side by side. */
-function narrow(bits: 8 | 16, times: 1 | 2 | 4): string {
+/** Lanes of 16 or 32 bits, as many as there are in a vector, of narrower elements that lie side by side. */
+function narrow(bits: 8 | 16, lane: 16 | 32, times: 1 | 2 | 4): string {
   const vector = vectors[times];
+  const lanes = 128 / lane;
+  const laned = lane === 16 ? `ws_i16x${lanes * times}` : vector;
   const suffix = times === 1 ? '' : `_${times}`;
-  const bytes = (bits * 4 * times) / 8;
+  const bytes = (bits * lanes * times) / 8;
   const types = (sign: string) =>
     `  typedef ${sign}int${bits}_t narrow __attribute__((vector_size(${bytes}), aligned(1), may_alias));\n`;
   const load = (sign: 's' | 'u') => {
-    const name = `ws_v128_load${bits}x4_${sign}`;
+    const name = `ws_v128_load${bits}x${lanes}_${sign}`;
     const begin = `WS ${vector} ${name}${suffix}(const uint8_t *at) {\n`;
+    const first =
+      lane === 16
+        ? `ws_extend8_${sign}(ws_v128_load64_zero(at))`
+        : bits === 8
+          ? `ws_extend16_${sign}(ws_extend8_${sign}(ws_v128_load32_zero(at)))`
+          : `ws_extend16_${sign}(ws_v128_load64_zero(at))`;
     const portable =
       times === 1
-        ? bits === 8
-          ? `  return ws_extend16_${sign}(ws_extend8_${sign}(ws_v128_load32_zero(at)));\n`
-          : `  int64_t v;\n  memcpy(&v, at, 8);\n  return ws_extend16_${sign}((ws_v128)(ws_i64x2){v, 0});\n`
+        ? `  return ${first};\n`
         : `  ${vector} result = {0};
-${Array.from({ length: times }, (_, part) => `  result = ws_with${times}(result, ${part}, ${name}(at + ${(part * bits) / 2}));\n`).join('')}  return result;\n`;
+${Array.from({ length: times }, (_, part) => `  result = ws_with${times}(result, ${part}, ${name}(at + ${(part * bits * lanes) / 8}));\n`).join('')}  return result;\n`;
+    const feature = {
+      1: '__SSE4_1__',
+      2: '__AVX2__',
+      4: lane === 16 ? '__AVX512BW__' : '__AVX512F__',
+    }[times];
     return `#if defined(__clang__)
-${begin}${types(sign === 's' ? '' : 'u')}  return __builtin_convertvector(*(const narrow *)at, ${vector});
+${begin}${types(sign === 's' ? '' : 'u')}  return (${vector})__builtin_convertvector(*(const narrow *)at, ${laned});
 }
-#elif defined(${{ 1: '__SSE4_1__', 2: '__AVX2__', 4: '__AVX512F__' }[times]})
-${begin}${extendedByX86(bits, times, sign, bytes)}}
+#elif defined(${feature})
+${begin}${extendedByX86(bits, lane, times, sign, bytes)}}
 #else
 ${begin}${portable}}
 #endif
 `;
   };
-  return `${load('s')}${load('u')}WS void ws_v128_store${bits}x4${suffix}(uint8_t *at, ${vector} value) {
-${types('')}  *(narrow *)at = __builtin_convertvector(value, narrow);
+  return `${load('s')}${load('u')}WS void ws_v128_store${bits}x${lanes}${suffix}(uint8_t *at, ${vector} value) {
+${types('')}  *(narrow *)at = __builtin_convertvector((${laned})value, narrow);
 }
 `;
 }
 
 /** One instruction, which takes a whole vector's elements, or the first of a vector of 128 bits. */
-function extendedByX86(bits: 8 | 16, times: 1 | 2 | 4, sign: 's' | 'u', bytes: number): string {
-  const call = `__builtin_ia32_pmov${sign === 's' ? 's' : 'z'}x${bits === 8 ? 'b' : 'w'}d${128 * times}`;
+function extendedByX86(
+  bits: 8 | 16,
+  lane: 16 | 32,
+  times: 1 | 2 | 4,
+  sign: 's' | 'u',
+  bytes: number,
+): string {
+  const [from, to] = [bits === 8 ? 'b' : 'w', lane === 16 ? 'w' : 'd'];
+  const call = `(${vectors[times]})__builtin_ia32_pmov${sign === 's' ? 's' : 'z'}x${from}${to}${128 * times}`;
   const element = bits === 8 ? 'char' : 'short';
   const size = Math.max(bytes, 16);
   const type = `  typedef ${element} narrow __attribute__((vector_size(${size}), aligned(1), may_alias));\n`;
-  const given = times === 4 ? ', (ws_v512){0}, (uint16_t)-1' : '';
+  const kept = lane === 16 ? '(ws_i16x32){0}, (uint32_t)-1' : '(ws_v512){0}, (uint16_t)-1';
+  const given = times === 4 ? `, ${kept}` : '';
   const name = times === 4 ? `${call}_mask` : call;
   if (bytes >= 16) return `${type}  return ${name}(*(const narrow *)at${given});\n`;
   const first = bytes === 4 ? '(ws_v128){v, 0, 0, 0}' : '(ws_i64x2){v, 0}';
@@ -173,6 +192,10 @@ export const memoryPrelude = [
   loadsOf(),
   vectorMemory,
   copies,
-  ...([1, 2, 4] as const).flatMap((times) => [narrow(8, times), narrow(16, times)]),
+  ...([1, 2, 4] as const).flatMap((times) => [
+    narrow(8, 32, times),
+    narrow(16, 32, times),
+    narrow(8, 16, times),
+  ]),
   atomics,
 ].join('');

@@ -73,6 +73,9 @@ export function widePrelude(times: 2 | 4): string {
   const fused = isHalf
     ? `__builtin_ia32_vfmaddps256((${f})a, (${f})b, (${f})c)`
     : `__builtin_ia32_vfmaddps512_mask((${f})a, (${f})b, (${f})c, (uint16_t)-1, 4)`;
+  const upper = isHalf
+    ? '__builtin_ia32_pmulhuw256((ws_i16x16)a, (ws_i16x16)b)'
+    : '__builtin_ia32_pmulhuw512_mask((ws_i16x32)a, (ws_i16x32)b, (ws_i16x32){0}, (uint32_t)-1)';
   return [
     `WS ${i} ws_select_${times}(${i} mask, ${i} a, ${i} b) { return (a & mask) | (b & ~mask); }
 WS ${i} ws_wide${times}(ws_v128 a) { return (${i}){${parts.map(() => 'a[0], a[1], a[2], a[3]').join(', ')}}; }
@@ -135,6 +138,11 @@ WS ${i} ws_held_${times}(${i} a) { return a; }
 `,
       ),
       eachPart('ws_i32x4_trunc', ['a']),
+    ),
+    either(
+      isHalf ? '__AVX2__' : '__AVX512BW__',
+      define('ws_mulhi', ['a', 'b'], `  return (${i})${upper};\n`),
+      eachPart('ws_mulhi', ['a', 'b']),
     ),
     either(
       isHalf ? '__FMA__' : '__AVX512F__',

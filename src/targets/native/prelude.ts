@@ -25,15 +25,20 @@ typedef double ws_f64x2 __attribute__((vector_size(16)));
 typedef long long ws_i64x2 __attribute__((vector_size(16)));
 typedef int8_t ws_i8x16 __attribute__((vector_size(16)));
 typedef int16_t ws_i16x8 __attribute__((vector_size(16)));
+typedef uint16_t ws_u16x8 __attribute__((vector_size(16)));
 typedef int32_t ws_v256 __attribute__((vector_size(32)));
 typedef int32_t ws_v256_at __attribute__((vector_size(32), aligned(1), may_alias));
 typedef uint32_t ws_u32x8 __attribute__((vector_size(32)));
+typedef int16_t ws_i16x16 __attribute__((vector_size(32)));
+typedef uint16_t ws_u16x16 __attribute__((vector_size(32)));
 typedef float ws_f32x8 __attribute__((vector_size(32)));
 typedef double ws_f64x4 __attribute__((vector_size(32)));
 typedef long long ws_i64x4 __attribute__((vector_size(32)));
 typedef int32_t ws_v512 __attribute__((vector_size(64)));
 typedef int32_t ws_v512_at __attribute__((vector_size(64), aligned(1), may_alias));
 typedef uint32_t ws_u32x16 __attribute__((vector_size(64)));
+typedef int16_t ws_i16x32 __attribute__((vector_size(64)));
+typedef uint16_t ws_u16x32 __attribute__((vector_size(64)));
 typedef float ws_f32x16 __attribute__((vector_size(64)));
 typedef double ws_f64x8 __attribute__((vector_size(64)));
 typedef long long ws_i64x8 __attribute__((vector_size(64)));
@@ -283,6 +288,14 @@ WS ws_v128 ws_held(ws_v128 a) { __asm__("" : "+x"(a)); return a; }
 WS ws_v128 ws_held(ws_v128 a) { __asm__("" : "+w"(a)); return a; }
 #else
 WS ws_v128 ws_held(ws_v128 a) { return a; }
+#endif
+#if defined(__SSE2__) && !defined(__clang__)
+WS ws_v128 ws_mulhi(ws_v128 a, ws_v128 b) { return (ws_v128)__builtin_ia32_pmulhuw128((ws_i16x8)a, (ws_i16x8)b); }
+#else
+WS ws_v128 ws_mulhi(ws_v128 a, ws_v128 b) {
+  ws_u32x8 x = __builtin_convertvector((ws_u16x8)a, ws_u32x8), y = __builtin_convertvector((ws_u16x8)b, ws_u32x8);
+  return (ws_v128)__builtin_convertvector((x * y) >> 16, ws_u16x8);
+}
 #endif
 // Rounded once.
 #if defined(__FMA__) && !defined(__clang__)

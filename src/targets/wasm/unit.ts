@@ -1,7 +1,14 @@
 // What one compilation shares: the program, the module under construction, the places that can
 // fault, and the layout of the scratch memory behind a block's shared arrays.
 
-import type { ArrayReference, Call, Expression, MathFunction, Program } from '../../compiler/ir.ts';
+import type {
+  ArrayReference,
+  Call,
+  Expression,
+  MathFunction,
+  Program,
+  Statement,
+} from '../../compiler/ir.ts';
 import type { OfRankGroup, RankGroup } from '../../compiler/ir-cohorts.ts';
 import type { Waiting } from '../../compiler/ir-core.ts';
 import type { Range } from '../../diagnostics/source.ts';
@@ -10,6 +17,7 @@ import type { Element } from '../../kernel/types.ts';
 import { constantOf, lengthAs } from '../analysis/elements.ts';
 import { type FactOf, factsOf } from '../analysis/facts.ts';
 import { isKnownInside } from '../analysis/known-bounds.ts';
+import { unknown } from '../analysis/values.ts';
 import type { FaultSite } from '../executable.ts';
 import { borrowingsIn } from '../legalise/cpu/borrowing.ts';
 import type { OptionalCpuPass, WritingPass } from '../legalise/cpu/passes.ts';
@@ -352,6 +360,11 @@ export class Unit {
   isBelow({ index, limit }: { readonly index: Expression; readonly limit: Expression }): boolean {
     if (limit.kind === 'length') return this.isInside(limit.array, index);
     return this.#factOf !== null && isKnownInside(this.#factOf, index, limit);
+  }
+
+  /** What holds of the expressions of a statement. */
+  factsAt(statement: Statement): FactOf {
+    return this.#factOf === null ? ({ type }) => unknown(type) : factsOf(this.program).at(statement);
   }
 
   wasmTypeOfVariable(id: number): Exclude<WasmType, 'v128'> {

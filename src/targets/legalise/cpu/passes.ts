@@ -19,7 +19,7 @@ export type CpuPass = (typeof cpuPasses)[number];
 
 /**
  * What is done beyond the plainest as WebAssembly is written from the program. Lanes of a vector (wasm/simd) jump out of
- * loops one by one, count turns that all of them have as one, go through several turns between two tests whether any of them is left, access elements of 8 and 16 bits together, compute f64 two in a vector, use instructions of relaxed
+ * loops one by one, count turns that all of them have as one, go through several turns between two tests whether any of them is left, access elements of 8 and 16 bits together, compute what fits into 16 bits eight in a vector and f64 two, use instructions of relaxed
  * SIMD where the engine has them, and do atomic operations without a result one after the other. A test
  * that compares what grows from lane to lane is answered by the ends of a group where they can, and groups are wide where loops
  * stride over memory. Where only the first threads of a block have something to do, or something more at a region's end, the others are not asked. Indices that
@@ -36,6 +36,7 @@ export const writingPasses = [
   'rounds',
   'bursts',
   'narrow',
+  'halves',
   'pairs',
   'relaxed',
   'atomics',

@@ -155,6 +155,12 @@ export const plainOpcodes = {
   'v128.any_true': simd + 0x53,
   'i16x8.extend_low_i8x16_s': simd + 0x87,
   'i16x8.extend_low_i8x16_u': simd + 0x89,
+  'i16x8.shl': simd + 0x8b,
+  'i16x8.shr_s': simd + 0x8c,
+  'i16x8.shr_u': simd + 0x8d,
+  'i16x8.add': simd + 0x8e,
+  'i16x8.sub': simd + 0x91,
+  'i16x8.mul': simd + 0x95,
   'i32x4.extend_low_i16x8_s': simd + 0xa7,
   'i32x4.extend_low_i16x8_u': simd + 0xa9,
   'i32x4.abs': simd + 0xa0,
@@ -204,9 +210,11 @@ export const plainOpcodes = {
   'i32x4.trunc_sat_f32x4_s': simd + 0xf8,
 } as const;
 
-/** Instructions without immediates that only modules for an engine have: code for a processor divides otherwise. */
+/** Instructions without immediates that only modules for an engine have: code for a processor divides and multiplies otherwise. */
 export const engineOpcodes = {
   'i8x16.swizzle': simd + 0x0e,
+  'i32x4.extmul_low_i16x8_u': simd + 0xbe,
+  'i32x4.extmul_high_i16x8_u': simd + 0xbf,
   'i32x4.trunc_sat_f64x2_s_zero': simd + 0xfc,
   'i32x4.trunc_sat_f64x2_u_zero': simd + 0xfd,
 } as const;
@@ -235,6 +243,8 @@ export const memoryOpcodes = {
   'i32.store8': [0x3a, 1],
   'i32.store16': [0x3b, 2],
   'v128.load': [simd + 0x00, 16],
+  'v128.load8x8_s': [simd + 0x01, 8],
+  'v128.load8x8_u': [simd + 0x02, 8],
   'v128.load16x4_s': [simd + 0x03, 8],
   'v128.load16x4_u': [simd + 0x04, 8],
   'v128.load32_splat': [simd + 0x09, 4],
@@ -284,7 +294,7 @@ export const atomicFence = thread + 0x03;
 
 /**
  * What no engine has, for modules that code of a processor is made of. A quotient wraps where it leaves the type; what it is
- * by zero is not said. `v128.held` gives its operand, which is in a register there.
+ * by zero is not said. `v128.held` gives its operand, which is in a register there, and `mulhi` the upper half of a product.
  */
 export const processorOpcodes = {
   'i32x4.div_s': simd + 0xf00,
@@ -292,6 +302,7 @@ export const processorOpcodes = {
   'i32x4.rem_s': simd + 0xf02,
   'i32x4.rem_u': simd + 0xf03,
   'v128.held': simd + 0xf04,
+  'i16x8.mulhi_u': simd + 0xf05,
 } as const;
 
 export type PlainInstruction = keyof typeof plainOpcodes;

@@ -25,6 +25,7 @@ import {
   writeVectorStore,
 } from './expressions.ts';
 import type { GroupContext } from './group.ts';
+import { writeHalves } from './halves.ts';
 import { writeStridedStores } from './interleaved.ts';
 import { MaskedWriter } from './masked.ts';
 import { pushCombined, pushMask } from './masks.ts';
@@ -57,6 +58,7 @@ export class LaneWriter {
   readonly #rank: Local;
   readonly #threadContext: (rank: Local) => ThreadContext;
   readonly #masked: MaskedWriter;
+  readonly #liveness: Liveness;
   readonly #entrance: Entrance;
   readonly #cuts: Cuts;
 
@@ -68,6 +70,7 @@ export class LaneWriter {
     this.#variables = variables;
     this.#rank = rank;
     this.#threadContext = threadContext;
+    this.#liveness = liveness;
     this.#masked = new MaskedWriter(group, checkpoints, liveness);
   }
 
@@ -75,6 +78,9 @@ export class LaneWriter {
   writeList(list: List): void {
     const cuts = !this.#group.unit.forProcessor && this.#cuts.areWanted(list);
     for (let at = 0; at < list.length; ) {
+      const inHalves = writeHalves(this.#group, this.#liveness, list, at);
+      at += inHalves;
+      if (inHalves > 0) continue;
       const run = runAt(this.#group, list, at);
       const statements = run?.statements ?? [list[at]!];
       if (run === null) this.#write(list[at]!);
