@@ -243,6 +243,24 @@ export const mutations = [
       tests: ['test/native/text.test.ts'],
     },
   ]),
+  ...mutationsOf(
+    'src/targets/wasm/simd/ahead.ts',
+    ['test/native/widening.test.ts'],
+    [
+      {
+        name: 'rows of a block fetch ahead',
+        from: ' || unit.blockSize > unit.program.block[0]',
+        to: '',
+        why: 'what is fetched behind a row of a tile takes the place of what is needed',
+      },
+      {
+        name: 'what is stored is fetched to be read',
+        from: "isStored ? 'prefetch_w' : 'prefetch'",
+        to: "'prefetch'",
+        why: 'memory is asked twice for what is written over',
+      },
+    ],
+  ),
   ...mutationsOf('src/targets/native/copies.ts', wide, [
     {
       name: 'narrow lanes of wide vectors lie as far apart as whole ones',

@@ -143,6 +143,15 @@ describe('wide vectors', () => {
     expect(sums).toHaveLength(4 * 16);
   });
 
+  test('are fetched ahead, where a block is one row', () => {
+    const fetches = (name: string) => textOf(name, 4).match(/__builtin_prefetch\(m \+ t\d+(, 1)?\)/g) ?? [];
+    const text = fetches('a chain in a loop');
+    // Lines of 64 bytes, of one array that is read and one that is written.
+    expect(text.filter((each) => !each.includes(', 1'))).toHaveLength(text.length / 2);
+    expect(text.length).toBeGreaterThan(1);
+    expect(fetches('tiles by rows and columns')).toEqual([]);
+  });
+
   test('keep their variables whole in loops', () => {
     const text = textOf('a chain in a loop', 4);
     expect(text).toMatch(/ws_v512 w0 = \{0\};/);

@@ -274,7 +274,8 @@ class FunctionWriter {
   #operation(operation: Operation, finished: (text: string) => string): void {
     const [operands = '', result = ''] = operation[0].split('>');
     const text = textOf(operation, this.#take(operands.length));
-    this.#push(typeOfLetter[result]!, finished(text));
+    if (result === '_') this.#line(`${text};`);
+    else this.#push(typeOfLetter[result]!, finished(text));
   }
 
   /** The sum does not wrap: it has 33 bits. */

@@ -12,7 +12,7 @@ import type {
   RelaxedInstruction,
 } from '../wasm/encoder/opcodes.ts';
 
-/** Operands and result by letters: i32, l (i64), f32, d (f64), v128, and _ for none. */
+/** Operands and result by letters: i32, l (i64), f32, d (f64), v128, and _ for none; `m` is the memory. */
 export type Operation = readonly [signature: string, text: string];
 
 const same = (type: 'i32' | 'i64', [name, text]: readonly [string, string]): [string, Operation] => {
@@ -156,6 +156,8 @@ const table: Readonly<Record<string, Operation>> = {
   'v128.bitselect': ['vvv>v', '(a & c) | (b & ~c)'],
   'v128.any_true': ['v>i', 'ws_any_true(a)'],
   'v128.held': ['v>v', 'ws_held(a)'],
+  prefetch: ['i>_', '__builtin_prefetch(m + a)'],
+  prefetch_w: ['i>_', '__builtin_prefetch(m + a, 1)'],
   'i16x8.add': ['vv>v', '(ws_v128)((H)a + (H)b)'],
   'i16x8.sub': ['vv>v', '(ws_v128)((H)a - (H)b)'],
   'i16x8.mul': ['vv>v', '(ws_v128)((H)a * (H)b)'],

@@ -56,6 +56,7 @@ export const writingPasses = [
   'blocks',
   'advance',
   'borrow',
+  'ahead',
 ] as const;
 export type WritingPass = (typeof writingPasses)[number];
 

@@ -294,7 +294,8 @@ export const atomicFence = thread + 0x03;
 
 /**
  * What no engine has, for modules that code of a processor is made of. A quotient wraps where it leaves the type; what it is
- * by zero is not said. `v128.held` gives its operand, which is in a register there, and `mulhi` the upper half of a product.
+ * by zero is not said. `v128.held` gives its operand, which is in a register there, `mulhi` the upper half of a product, and
+ * `prefetch` fetches what lies at an address, to be written where its name says so.
  */
 export const processorOpcodes = {
   'i32x4.div_s': simd + 0xf00,
@@ -303,6 +304,8 @@ export const processorOpcodes = {
   'i32x4.rem_u': simd + 0xf03,
   'v128.held': simd + 0xf04,
   'i16x8.mulhi_u': simd + 0xf05,
+  prefetch: simd + 0xf06,
+  prefetch_w: simd + 0xf07,
 } as const;
 
 export type PlainInstruction = keyof typeof plainOpcodes;

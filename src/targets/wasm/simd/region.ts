@@ -13,6 +13,7 @@ import type { Hoisting } from '../hoisting.ts';
 import type { ElementLocation, ThreadContext } from '../thread-context.ts';
 import type { Unit } from '../unit.ts';
 import type { Variables } from '../variables.ts';
+import { writeAhead } from './ahead.ts';
 import { BlockChecks } from './block-checks.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { VectorConstants } from './constants.ts';
@@ -115,6 +116,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
           enter();
           // A row's checks ask for what only some of its threads access.
           if (parts.end !== null) writer.writeChecks(body, threads, slow);
+          writeAhead(unit, code, body, plan.checkpoints.addressesAt(body), threads);
           for (const id of region.loads) if (lanes.varies(id)) writer.writeReload(id);
           writer.writeList(body);
           for (const id of region.stores) writeStore(parts, writer, id, threads);
