@@ -39,6 +39,13 @@ export const mutations = [
       why: 'half of the vectors are under way where a loop around another one loads',
     },
     {
+      name: 'halves have as many vectors under way as whole numbers',
+      from: 'hasNarrowAlone(lanes, body) ? 8 : 4',
+      to: 'hasNarrowAlone(lanes, body) ? 4 : 4',
+      why: 'half as many threads of a kernel on bytes go together',
+      tests: ['test/native/halves.test.ts'],
+    },
+    {
       name: 'loops go in bursts that gain nothing by it',
       from: 'vectors > vectorsFor(lanes, carriedBy(loop))',
       to: 'vectors > 0',

@@ -53,3 +53,9 @@ test.each(nativeOfWidth)('products and shifts, with width %i', (_, target) => {
     expect({ name, ...outcomeOfHalves(target, made, 0, 0) }).toEqual({ name, ...expected });
   }
 });
+
+test('twice as many vectors are under way, of which two are one', () => {
+  const [, , sums] = halvesExamples[0]!;
+  const loads = instructionsOf(sums, 4).filter((each) => each.includes('load'));
+  expect(loads).toHaveLength(2 * (128 / 32));
+});

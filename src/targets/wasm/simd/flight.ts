@@ -1,6 +1,7 @@
 // How many vectors of a group an engine can have under way: as many as it has registers for their values.
 
 import type { Region, Statement } from '../../../compiler/ir.ts';
+import { bytesOf } from '../../../kernel/layout.ts';
 import type { Loop } from '../../analysis/counters.ts';
 import { analyseLiveness, has } from '../../analysis/liveness.ts';
 import {
@@ -11,6 +12,7 @@ import {
   listsOf,
   readIn,
 } from '../../analysis/walk.ts';
+import { forEachAccess } from './accesses.ts';
 import { mayGoInBursts } from './bursts.ts';
 import type { Lanes } from './lanes.ts';
 import { vectorsOf } from './pairs.ts';
@@ -37,7 +39,17 @@ export function mostVectors(lanes: Lanes, { body, loads }: Omit<Region, 'range'>
   // One by one, four of a kind are enough to overlap.
   if (lanes.hasSeparate(body)) return 2;
   if (loops && inFlight) lanes.unit.tell('flight', `${values} values of a loop at a time`);
-  return loops ? registers[lanes.unit.registers] / Math.max(values, 1) : 4;
+  if (loops) return registers[lanes.unit.registers] / Math.max(values, 1);
+  return lanes.unit.does('halves') && hasNarrowAlone(lanes, body) ? 8 : 4;
+}
+
+/** Whether all that is accessed are elements of 8 and 16 bits, of which two vectors may be one (halves.ts). */
+function hasNarrowAlone({ unit }: Lanes, body: readonly Statement[]): boolean {
+  let alone = true;
+  forEachAccess(body, ({ array }) => {
+    alone &&= bytesOf(unit.elementOf(array)) < 4;
+  });
+  return alone;
 }
 
 /** Whether a loop's turns go in bursts where so many vectors are under way: whether there would not be as many else. */
