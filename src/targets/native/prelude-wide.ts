@@ -119,12 +119,11 @@ WS ${i} ws_f32x4_convert_u_${times}(${i} a) {
   return (${i})(upper * 65536.0f + lower);
 }
 `,
-    `#if defined(${avx})
-WS ${i} ws_held_${times}(${i} a) { __asm__("" : "+${isHalf ? 'x' : 'v'}"(a)); return a; }
-#else
-WS ${i} ws_held_${times}(${i} a) { return a; }
-#endif
-`,
+    either(
+      avx,
+      define('ws_held', ['a'], '  __asm__("" : "+v"(a));\n  return a;\n'),
+      define('ws_held', ['a'], '  return a;\n'),
+    ),
     ...least,
     ...rounding,
     ...roots,

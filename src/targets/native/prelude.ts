@@ -279,13 +279,9 @@ WS ws_v128 ws_i32x4_trunc(ws_v128 a) {
   return (ws_v128){ws_truncated(x[0]), ws_truncated(x[1]), ws_truncated(x[2]), ws_truncated(x[3])};
 }
 #endif
-// A compiler carries out no other part of an expression between this one and what it is made of.
-#if defined(__AVX512F__)
-WS ws_v128 ws_held(ws_v128 a) { __asm__("" : "+v"(a)); return a; }
-#elif defined(__SSE2__)
+// Computed before what comes next.
+#if defined(__SSE2__)
 WS ws_v128 ws_held(ws_v128 a) { __asm__("" : "+x"(a)); return a; }
-#elif defined(__aarch64__)
-WS ws_v128 ws_held(ws_v128 a) { __asm__("" : "+w"(a)); return a; }
 #else
 WS ws_v128 ws_held(ws_v128 a) { return a; }
 #endif
