@@ -62,37 +62,26 @@ export function workerCommand(context: CommandContext): Command {
     )
     .action(async (url: string | undefined, options: WorkerCommandOptions) => {
       const signal = context.interrupt.listen();
-      using _ = endWithCommand();
-      await workFor(url, options, context.terminal, signal);
+      endWithCommand();
+      const address = addressOf(url);
+      const folder = await realpath(options.within).catch((cause: unknown) => {
+        throw unreadable(options.within, cause);
+      });
+      const [{ Connection }, { work }] = await Promise.all([
+        import('../queue/connection.ts'),
+        import('../queue/worker.ts'),
+      ]);
+      const connect = () => Connection.open(address, { patience: 1000 * options.patience, signal });
+      await serve(work, connect, { folder, urls: options.from }, options, context.terminal, signal);
     });
 }
 
-/** Works for a queue. Apart, as the compiler does not rewrite the names of modules where something is disposed of. */
-async function workFor(
-  url: string | undefined,
-  options: WorkerCommandOptions,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<void> {
-  const address = addressOf(url);
-  const folder = await realpath(options.within).catch((cause: unknown) => {
-    throw unreadable(options.within, cause);
-  });
-  const [{ Connection }, { work }] = await Promise.all([
-    import('../queue/connection.ts'),
-    import('../queue/worker.ts'),
-  ]);
-  const connect = () => Connection.open(address, { patience: 1000 * options.patience, signal });
-  await serve(work, connect, { folder, urls: options.from }, options, terminal, signal);
-}
-
-/** Until it is disposed of, ends this process when the command is gone that has started it, also where it is gone already. */
-function endWithCommand(): Disposable {
+/** Ends this process when the command is gone that has started it, also where it is gone already. */
+function endWithCommand(): void {
   const end = () => process.kill(process.pid, 'SIGTERM');
   process.once('disconnect', end);
   // Of a process that nobody has a channel to it is undefined.
   if (process.connected === false) end();
-  return { [Symbol.dispose]: () => void process.removeListener('disconnect', end) };
 }
 
 /** What a worker may read. */

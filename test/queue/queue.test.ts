@@ -308,13 +308,6 @@ export const two = map({ y: 'f32', z: 'f64', x: 'f32' }, ({ x }) => ({ y: x / 2,
   });
 });
 
-test('a worker listens no more to who started it when it has ended', async () => {
-  const before = process.listenerCount('disconnect');
-  const { code } = await runHere('worker', 'nats://127.0.0.1:1', '--patience', '0.1s');
-  expect(code).toBe(75);
-  expect(process.listenerCount('disconnect')).toBe(before);
-});
-
 test('errors show no credentials', async () => {
   const folder = temporaryDirectory();
   const at = (name: string) => join(folder, name);
