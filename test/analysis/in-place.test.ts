@@ -228,6 +228,30 @@ test.each<[string, Program]>([
       { shape: [16, 2, 1] },
     ),
   ],
+  [
+    'whose index is multiplied by what is not known',
+    kernelOf((p) => {
+      const at = add(p.gridRank(), multiply(p.builtin('gridDim.x'), p.builtin('threadRank')));
+      return [store(y, at, load(x, at))];
+    }),
+  ],
 ])('a kernel may not %s', (_, program) => {
   expect(inPlacePairs(program)).toEqual([]);
+});
+
+test('chains of definitions and loops in loops take no time of their own', () => {
+  const p = new ProgramBuilder('chain', threads);
+  const at = p.variable('at', 'i32');
+  let last = at.value;
+  const chain = Array.from({ length: 60 }, (_, k) => {
+    const next = p.variable(`v${k}`, 'i32');
+    const assigned = next.set(add(last, last));
+    last = next.value;
+    return assigned;
+  });
+  const [into, from] = [p.array('y', 'f32'), p.array('x', 'f32', 'readonly')];
+  let nested: Statement = store(into, at.value, load(from, at.value));
+  for (let depth = 0; depth < 40; ++depth) nested = loop(p.label(), constant('bool', false), [nested]);
+  const after = store(into, last, constant('f32', 1));
+  expect(inPlacePairs(p.build([at.set(p.gridRank()), ...chain, nested, after]))).toEqual([]);
 });

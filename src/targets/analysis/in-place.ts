@@ -10,19 +10,13 @@
 // - and the kernel computes, loads and stores, and does nothing else.
 
 import type { Expression, Program, Statement } from '../../compiler/ir.ts';
-import { isBigint, isInteger } from '../../compiler/number-types.ts';
+import { isBigint } from '../../compiler/number-types.ts';
 import { bytesOf } from '../../kernel/layout.ts';
-import { constantOf } from './elements.ts';
 import { keyOf } from './expression-key.ts';
-import {
-  anyStatement,
-  assignedBy,
-  expressionsOf,
-  forEachOperand,
-  forEachStatement,
-  listsOf,
-  operandsOf,
-} from './walk.ts';
+import { factsOf } from './facts.ts';
+import { mapExpression } from './map.ts';
+import { type Spread, spreadOf } from './spread.ts';
+import { anyOperand, anyStatement, expressionsOf, forEachOperand, listsOf } from './walk.ts';
 
 /** Positions among the parameters. */
 export interface InPlace {
@@ -36,7 +30,12 @@ type Access = Extract<Expression | Statement, { kind: 'load' | 'store' }>;
 export function inPlacePairs(program: Program): readonly InPlace[] {
   const { body, parameters, block } = program;
   if (block[1] * block[2] !== 1 || anyStatement(body, doesMore)) return [];
-  const definitions = new Definitions(program);
+  const spread = spreadInGrid(program);
+  const isOwn = (index: Expression): boolean => {
+    const found = spread(index);
+    if (found === null || found.multiples.length > 0) return false;
+    return found.steps[0] === 1 && found.steps[1] === block[0];
+  };
   const accesses = new Map<number, { readonly kinds: Set<Access['kind']>; readonly indices: Set<string> }>();
   const refused = new Set<number>();
   /** Of each output, the inputs that are loaded from when it may have been stored to. */
@@ -45,28 +44,21 @@ export function inPlacePairs(program: Program): readonly InPlace[] {
     if (space !== 'global') return;
     const { kinds, indices } = accesses.get(id) ?? { kinds: new Set(), indices: new Set() };
     accesses.set(id, { kinds: kinds.add(kind), indices: indices.add(keyOf(index)) });
-    const growth = definitions.growth(index);
-    if (as !== undefined || growth?.thread !== 1 || growth.block !== block[0]) refused.add(id);
+    if (as !== undefined || !isOwn(index)) refused.add(id);
     if (kind === 'store') late.set(id, late.get(id) ?? new Set());
     else for (const inputs of late.values()) inputs.add(id);
   };
-  const once = (statement: Statement): void => {
+  const visit = (statement: Statement, isAgain: boolean): void => {
     for (const expression of expressionsOf(statement))
       forEachOperand(expression, (each) => {
         if (each.kind === 'load') access(each);
       });
     if (statement.kind === 'store') access(statement);
-    for (const list of listsOf(statement)) list.forEach(visit);
+    for (const list of listsOf(statement)) for (const each of list) visit(each, isAgain);
+    // What one turn stores is there when the next one loads; the second time that holds for loops inside it, too.
+    if (statement.kind === 'loop' && !isAgain) visit(statement, true);
   };
-  const visit = (statement: Statement): void => {
-    once(statement);
-    // What one turn stores is there when the next one loads.
-    if (statement.kind === 'loop') once(statement);
-  };
-  for (const statement of body) {
-    visit(statement);
-    definitions.add(statement);
-  }
+  for (const statement of body) visit(statement, false);
   const isPair = (input: number, output: number): boolean => {
     const [from, into] = [parameters[input]!, parameters[output]!];
     if (from.kind !== 'array' || into.kind !== 'array') return false;
@@ -92,76 +84,39 @@ function doesMore(statement: Statement): boolean {
   return statement.intrinsic !== 'print' && statement.intrinsic !== 'assert';
 }
 
-/** By how much an integer grows from thread to thread, and from block to block. */
-interface Growth {
-  readonly thread: number;
-  readonly block: number;
+/** How an index differs among the threads of a grid of one dimension: along x inside a block, along y from block to block. */
+function spreadInGrid(program: Program): (index: Expression) => Spread | null {
+  const { definitions } = factsOf(program);
+  const known = new Map<number, Spread | null>();
+  const ofVariable = (id: number): Spread | null => {
+    // What is never reached may be defined by itself.
+    if (!known.has(id)) known.set(id, null).set(id, of(definitions.get(id)));
+    return known.get(id)!;
+  };
+  const of = (expression: Expression | undefined): Spread | null =>
+    expression === undefined
+      ? null
+      : spreadOf(mapExpression(expression, { expression: inGrid }), program.block, isFixed, ofVariable);
+  return of;
 }
 
-const none: Growth = { thread: 0, block: 0 };
-
-/** Values of variables that each thread gives a value once, before it goes on. */
-class Definitions {
-  readonly #times = new Map<number, number>();
-  readonly #values = new Map<number, Expression>();
-
-  constructor({ body }: Program) {
-    forEachStatement(body, (statement) => {
-      const variable = assignedBy(statement);
-      if (variable !== null) this.#times.set(variable, (this.#times.get(variable) ?? 0) + 1);
-    });
-  }
-
-  /** A statement of the body itself, which all threads that go on have done. */
-  add(statement: Statement): void {
-    if (statement.kind === 'assign' && this.#times.get(statement.variable) === 1)
-      this.#values.set(statement.variable, statement.value);
-  }
-
-  /** Null where it is not even, or not known. Arithmetic wraps, and so does this. */
-  growth(expression: Expression): Growth | null {
-    if (!isInteger(expression.type)) return null;
-    switch (expression.kind) {
-      case 'variable': {
-        const value = this.#values.get(expression.id);
-        return value === undefined ? null : this.growth(value);
-      }
-      case 'builtin':
-        if (expression.name === 'threadRank' || expression.name === 'threadIdx.x')
-          return { thread: 1, block: 0 };
-        return expression.name === 'blockIdx.x' ? { thread: 0, block: 1 } : none;
-      case 'convert':
-        if (
-          isInteger(expression.operand.type) &&
-          isBigint(expression.operand.type) === isBigint(expression.type)
-        )
-          return this.growth(expression.operand);
-        break;
-      case 'load':
-        return null;
-      case 'binary': {
-        const [left, right] = [this.growth(expression.left), this.growth(expression.right)];
-        if (left === null || right === null) return null;
-        if (expression.operator === 'add') return sum(left, right);
-        const [a, b] = [constantOf(expression.left), constantOf(expression.right)];
-        if (expression.operator === 'multiply' && a !== null) return times(right, a);
-        if (expression.operator === 'multiply' && b !== null) return times(left, b);
-        break;
-      }
-      default:
-    }
-    const isFixed = operandsOf(expression).every((operand) => {
-      const growth = this.growth(operand);
-      return growth?.thread === 0 && growth.block === 0;
-    });
-    return isFixed ? none : null;
-  }
+/** A thread's place in the grid as if it were one in a block. */
+function inGrid(expression: Expression): Expression {
+  if (expression.kind !== 'builtin') return expression;
+  const { name, type, range } = expression;
+  if (name === 'threadRank') return { ...expression, name: 'threadIdx.x' };
+  if (name === 'blockIdx.x') return { ...expression, name: 'threadIdx.y' };
+  const isZero = name === 'threadIdx.y' || name === 'threadIdx.z';
+  return isZero ? { kind: 'constant', value: isBigint(type) ? 0n : 0, type, range } : expression;
 }
 
-function sum(left: Growth, right: Growth): Growth {
-  return { thread: left.thread + right.thread, block: left.block + right.block };
-}
-
-function times({ thread, block }: Growth, factor: number): Growth {
-  return { thread: thread * factor, block: block * factor };
+/** Whether it is the same for all threads of the grid. */
+function isFixed(expression: Expression): boolean {
+  return !anyOperand(
+    expression,
+    (each) =>
+      each.kind === 'variable' ||
+      each.kind === 'load' ||
+      (each.kind === 'builtin' && each.name.startsWith('threadIdx.')),
+  );
 }

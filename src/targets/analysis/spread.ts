@@ -26,15 +26,21 @@ const none: Spread = { steps: [0, 0, 0], multiples: [] };
 /** Beyond this arithmetic would no longer be exact. */
 const largest = 2 ** 20;
 
-/** The spread of an integer; null where it is not even. `isFixed` says what is the same for all threads. */
+/**
+ * The spread of an integer; null where it is not even. `isFixed` says what is the same for all threads, and `ofVariable` what is
+ * known of a variable that is not: by default nothing.
+ */
 export function spreadOf(
   expression: Expression,
   block: readonly [number, number, number],
   isFixed: (expression: Expression) => boolean,
+  ofVariable: (id: number) => Spread | null = () => null,
 ): Spread | null {
-  const of = (each: Expression) => spreadOf(each, block, isFixed);
+  const of = (each: Expression) => spreadOf(each, block, isFixed, ofVariable);
   if (!isInteger(expression.type)) return null;
   switch (expression.kind) {
+    case 'variable':
+      return isFixed(expression) ? none : ofVariable(expression.id);
     case 'builtin':
       if (expression.name === 'threadIdx.x') return byItself([1, 0, 0]);
       if (expression.name === 'threadIdx.y') return byItself([0, 1, 0]);

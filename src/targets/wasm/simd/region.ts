@@ -123,7 +123,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
           writer.advanceAddresses(body);
           code.get(rank).i32(threads).op('i32.add').tee(rank).get(end).op('i32.lt_u').brIf(next);
         });
-        // Only who failed a test goes on behind the block, so that its values need no registers here.
+        // A row that is done jumps past the code of single threads: the engine then keeps no values for it.
         if (parts.end === null && row % threads === 0) code.br(parts.rowDone);
       });
     });
