@@ -7,18 +7,19 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { npm } from './npm.mjs';
 
 /** Bytes that the tarball may have. */
 const largest = 1_700_000;
 const major = process.argv[2] ?? '24';
 const root = resolve(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'warpstage-smoke-'));
-const npm = (...args) =>
-  execFileSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+/** How each process is run: one that does not end fails. */
+const how = { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], timeout: 120_000 };
 
 try {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  const tarball = npm('pack', '--silent', '--ignore-scripts', '--pack-destination', folder, root)
+  const tarball = npm(folder, 'pack', '--silent', '--ignore-scripts', '--pack-destination', folder, root)
     .trim()
     .split('\n')
     .at(-1);
@@ -26,6 +27,7 @@ try {
   if (size > largest)
     throw new Error(`the tarball has ${size} bytes, more than ${largest}: see what \`npm pack\` lists`);
   npm(
+    folder,
     'install',
     '--no-audit',
     '--no-fund',
@@ -51,7 +53,7 @@ try {
     'b=1',
     '--json',
   ];
-  execFileSync(node, [cli, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  execFileSync(node, [cli, ...args], how);
 
   // What Node does not load by itself: the enum of a module, and the paths of a tsconfig.json.
   const paths = { '@lib/*': ['./lib/*'] };
@@ -66,12 +68,12 @@ enum Value { Written = 4321 }
 export const fill = kernel({ y: 'i32[]' }, ({ y }) => { y[0] = Value.Written; }, { name: Name.Fill });
 `,
   );
-  const cuda = execFileSync(node, [cli, 'emit', 'fill.ts'], { cwd: folder, encoding: 'utf8' });
+  const cuda = execFileSync(node, [cli, 'emit', 'fill.ts'], how);
   if (!cuda.includes(' filled(') || !cuda.includes('4321;'))
     throw new Error(`the kernel of an enum was emitted as\n${cuda}`);
 
   const out = new Float32Array(new Uint8Array(readFileSync(join(folder, 'out.f32'))).buffer);
-  const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
+  const version = execFileSync(node, ['--version'], how).trim();
   if (out.join() !== '3,5,7,9')
     throw new Error(`on Node ${version} the job wrote ${out.join()} where 3,5,7,9 was expected`);
   console.log(`the tarball of ${size} bytes runs on Node ${version}`);

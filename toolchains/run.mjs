@@ -10,11 +10,12 @@
 //
 // usage: node toolchains/run.mjs [part of a case's name ...]
 //        node toolchains/run.mjs --install   installs the tools and no more, for which nothing has to be built
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { npm } from '../scripts/npm.mjs';
 
 const kept = process.env.WARPSTAGE_TOOLCHAINS;
 const here = kept ?? mkdtempSync(join(tmpdir(), 'warpstage-toolchains-'));
@@ -48,11 +49,6 @@ async function takeTurns() {
     console.log(`${problem === null ? 'works' : 'FAILS'}  ${each.name} (${seconds} s)`);
     if (problem !== null) console.log(problem.replace(/^/gm, '       '));
   }
-}
-
-/** Runs npm, which may print what goes wrong, and gives what it answers. */
-function npm(cwd, ...args) {
-  return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 function installTools() {

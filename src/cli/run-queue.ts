@@ -26,7 +26,6 @@ import {
   isList,
   isOneFile,
   namesOf,
-  type QueueNames,
   settingsAsText,
   sumOfModule,
 } from '../queue/deal.ts';
@@ -197,7 +196,6 @@ async function dealMissing(
 ): Promise<Dealt> {
   const { named, passes, about, options, context, signal } = run;
   const { errors } = context.terminal;
-  const names = await namesOfPasses(passes);
   const { number } = pass;
   const { column, nulls, convert, rows, depth } = options;
   const { input, outputs, places, chunk, journal } = pass;
@@ -225,8 +223,7 @@ async function dealMissing(
   };
   show(0, 'no piece yet');
   return await dealPieces({
-    ...{ deal, names: names[number - 1]!, pieces: missing, connection, signal },
-    others: names.filter((_, position) => position !== number - 1),
+    ...{ deal, names: namesOf(await outputsOf(passes), deal.run), pieces: missing, connection, signal },
     ...(session.most === undefined ? {} : { most: session.most }),
     onPiece: (count, workers) => show(count, counted(workers, 'worker')),
     onTrouble: (line) => {
@@ -235,13 +232,11 @@ async function dealMissing(
   });
 }
 
-/** What the streams of each pass are called: those of the last one as if it were a job alone. */
-async function namesOfPasses(passes: readonly QueuePass[]): Promise<readonly QueueNames[]> {
+/** What runs of the same outputs have in common, whichever pass they are at. */
+async function outputsOf(passes: readonly QueuePass[]): Promise<string> {
   const { outputs } = passes.at(-1)!;
   const places = await Promise.all(outputs.map(async ({ file }) => (await placeOf(file)).path));
-  return passes.map(({ number, of }) =>
-    namesOf(idOfOutputs(number === of ? places : [...places, `pass ${number}`])),
-  );
+  return idOfOutputs(places);
 }
 
 function absolute({ file, ...about }: DealtFile): DealtFile {

@@ -44,6 +44,13 @@ export interface ConnectionOptions {
 const times = { pause: 200, answer: 5000, connect: 2000 } as const;
 /** Answers of JetStream that say that it is not ready yet. */
 const notReady = [503, 10008, 10118];
+/** What is asked about is not there, or no longer. */
+export class Gone extends Error {
+  constructor(cause: unknown) {
+    super('what was asked about is not there', { cause });
+    this.name = 'Gone';
+  }
+}
 
 export class Connection implements AsyncDisposable {
   readonly shown: string;
@@ -120,7 +127,25 @@ export class Connection implements AsyncDisposable {
     });
   }
 
-  /** Asks until there is an answer. Throws what the server answers, and WS5017 where it is away for too long. */
+  /** Has a stream keep a message. Throws Gone where there is no such stream. */
+  async publish(stream: string, subject: string, text: string, msgID?: string): Promise<void> {
+    await this.persist(async () => {
+      try {
+        await this.#jetstream.publish(subject, text, msgID === undefined ? {} : { msgID });
+      } catch (error) {
+        // That nobody takes it may have this reason, which is an answer.
+        await this.#streams.streams.info(stream);
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Asks until there is an answer.
+   *
+   * @throws Gone where what is asked about is not there; WarpstageError WS5017 for what else the server answers, and where it
+   * is away for too long
+   */
   async persist<T>(ask: () => Promise<T>): Promise<T> {
     const { patience, signal } = this.#options;
     const began = performance.now();
@@ -146,8 +171,8 @@ export class Connection implements AsyncDisposable {
   #refuse(error: unknown): void {
     const { nats, jetstream } = this.client;
     if (error instanceof jetstream.JetStreamApiError) {
-      if (!notReady.includes(error.code) && error.status !== 503) throw error;
-      return;
+      if (notReady.includes(error.code) || error.status === 503) return;
+      throw error.status === 404 ? new Gone(error) : this.#answered(error);
     }
     if (error instanceof nats.AuthorizationError || error instanceof nats.UserAuthenticationExpiredError)
       throw problem('WS6001', `${this.shown} refuses the user, password or token`, 'see its configuration');
@@ -161,6 +186,15 @@ export class Connection implements AsyncDisposable {
 
   #withoutJetStream(): Error {
     return problem('WS6001', `${this.shown} has no JetStream`, 'start the server with: nats-server -js');
+  }
+
+  #answered(cause: Error): Error {
+    return problem(
+      'WS5017',
+      `the queue at ${this.shown} answers: ${cause.message}`,
+      'see what the server may store, and its log; pieces that are computed are kept, and the same command goes on behind them',
+      cause,
+    );
   }
 
   #lost(cause: unknown): Error {

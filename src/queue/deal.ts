@@ -94,33 +94,46 @@ export type News =
 /** The one consumer of a run's pieces, which all workers share. */
 export const consumer = 'workers';
 /** All streams of pieces, whatever run they are of. */
-export const allPieces = 'warpstage.*.piece.*';
+export const allPieces = 'warpstage.*.*.piece.*';
 /** The deals of all runs. */
-export const allDeals = 'warpstage.*.deal';
+export const allDeals = 'warpstage.*.*.deal';
 
-/** What the streams and subjects of a run are called. */
-export function namesOf(id: string) {
-  const pieces = `warpstage-${id}`;
+/** The deals of all runs of the same outputs. */
+export const dealsOf = ({ outputs }: QueueNames) => `warpstage.${outputs}.*.deal`;
+
+/**
+ * What the streams and subjects of a run are called. No two runs share one: what is said or acknowledged too late, of a run
+ * that is over, reaches nobody.
+ */
+export function namesOf(outputs: string, run: string) {
+  return namesOfKey(outputs, shortSum(run));
+}
+
+function namesOfKey(outputs: string, key: string) {
+  const pieces = `warpstage-${outputs}-${key}`;
+  const subject = `warpstage.${outputs}.${key}`;
   return {
+    outputs,
     pieces,
     news: `${pieces}-news`,
-    piece: (n: number | '*') => `warpstage.${id}.piece.${n}`,
-    deal: `warpstage.${id}.deal`,
-    said: `warpstage.${id}.said`,
+    piece: (n: number | '*') => `${subject}.piece.${n}`,
+    deal: `${subject}.deal`,
+    said: `${subject}.said`,
     exhausted: `$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${pieces}.${consumer}`,
   };
 }
 
 export type QueueNames = ReturnType<typeof namesOf>;
 
-/** The run of a stream of pieces; undefined for another stream. */
-export function idOfStream(name: string): string | undefined {
-  return /^warpstage-([0-9a-f]{16})$/.exec(name)?.[1];
+/** The names of the run that a stream is of; undefined for another stream. */
+export function namesOfStream(stream: string): QueueNames | undefined {
+  const [, outputs, key] = /^warpstage-([0-9a-f]{16})-([0-9a-f]{16})(?:-news)?$/.exec(stream) ?? [];
+  return outputs === undefined ? undefined : namesOfKey(outputs, key!);
 }
 
 /** The piece of a subject. */
 export function pieceOfSubject(subject: string): number | undefined {
-  const [, n] = /^warpstage\.[0-9a-f]{16}\.piece\.([1-9]\d{0,5})$/.exec(subject) ?? [];
+  const [, n] = /^warpstage\.[0-9a-f]{16}\.[0-9a-f]{16}\.piece\.([1-9]\d{0,5})$/.exec(subject) ?? [];
   return n === undefined ? undefined : Number(n);
 }
 
@@ -130,7 +143,11 @@ export function workInWords({ job, pass }: Pick<Deal, 'job' | 'pass'>): string {
 }
 
 export function idOfOutputs(places: readonly string[]): string {
-  return createHash('sha256').update(places.join('\0')).digest('hex').slice(0, 16);
+  return shortSum(places.join('\0'));
+}
+
+function shortSum(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
 export function sumOfModule(text: Uint8Array): string {

@@ -5,8 +5,8 @@
 // there before, and that one ends.
 
 import { problem } from '../diagnostics/problem.ts';
-import type { Connection } from './connection.ts';
-import { consumer, type Deal, type QueueNames } from './deal.ts';
+import { type Connection, Gone } from './connection.ts';
+import { consumer, type Deal, dealsOf, namesOfStream, type QueueNames } from './deal.ts';
 import { NewsReader } from './news.ts';
 import { Pause } from './pause.ts';
 
@@ -14,8 +14,6 @@ import { Pause } from './pause.ts';
 export interface DealRequest {
   readonly deal: Deal;
   readonly names: QueueNames;
-  /** Of the other passes of a sequence, whichever another run of the same outputs may be at. */
-  readonly others?: readonly QueueNames[];
   /** The pieces that are missing. */
   readonly pieces: readonly number[];
   readonly connection: Connection;
@@ -57,9 +55,20 @@ export async function deal(request: DealRequest): Promise<Dealt> {
   try {
     await table.lay();
     return await table.watch();
+  } catch (error) {
+    throw error instanceof Gone ? lost(request.connection, error) : error;
   } finally {
     await table.clear();
   }
+}
+
+function lost(connection: Connection, cause: Gone): Error {
+  return problem(
+    'WS5017',
+    `the queue at ${connection.shown} is gone: it was removed, or another run deals the same outputs`,
+    'pieces that are computed are kept, and the same command goes on behind them',
+    cause,
+  );
 }
 
 class Table {
@@ -71,7 +80,6 @@ class Table {
   readonly #refused = new Map<string, string>();
   #retries = 0;
   #repeated = 0;
-  #isTaken = false;
 
   constructor(request: DealRequest) {
     this.#request = request;
@@ -81,9 +89,8 @@ class Table {
   /** Makes the streams, with the deal and the pieces. */
   async lay(): Promise<void> {
     const { connection, names, deal: dealt, pieces } = this.#request;
-    const { streams, jetstream, client } = connection;
+    const { streams, client } = connection;
     const { AckPolicy, RetentionPolicy, StorageType } = client.jetstream;
-    await this.#remove();
     const stored = { storage: StorageType.File, num_replicas: 1 };
     const news = { name: names.news, subjects: [names.deal, names.said, names.exhausted], ...stored };
     const work = {
@@ -100,18 +107,11 @@ class Table {
         max_ack_pending: 100_000,
       }),
     );
-    await connection.persist(() =>
-      jetstream.publish(names.deal, JSON.stringify(dealt), { msgID: `${dealt.run}.deal` }),
-    );
+    await this.#takeOver();
+    await connection.publish(names.news, names.deal, JSON.stringify(dealt), 'deal');
     for (let i = 0; i < pieces.length; i += atOnce) {
       const part = pieces.slice(i, i + atOnce);
-      await Promise.all(
-        part.map((n) =>
-          connection.persist(() =>
-            jetstream.publish(names.piece(n), dealt.run, { msgID: `${dealt.run}.${n}` }),
-          ),
-        ),
-      );
+      await Promise.all(part.map((n) => connection.publish(names.pieces, names.piece(n), dealt.run, `${n}`)));
     }
   }
 
@@ -121,7 +121,7 @@ class Table {
     const reader = new NewsReader(connection, names);
     using pause = new Pause(connection, names.said, pauses);
     while (this.#open.size > 0) {
-      const news = await reader.next().catch((error: unknown) => this.#lost(error));
+      const news = await reader.next();
       if (news === null) await pause.wait(signal);
       else if (news !== undefined) this.#hear(news);
     }
@@ -171,36 +171,48 @@ class Table {
     this.#failed.set(piece, this.#last.get(piece) ?? { piece, code: undefined, message });
   }
 
-  #lost(error: unknown): never {
-    const { connection } = this.#request;
-    if (!(error instanceof connection.client.jetstream.JetStreamApiError)) throw error;
-    this.#isTaken = true;
-    throw problem(
-      'WS5017',
-      `the queue at ${connection.shown} is gone: it was removed, or another run deals the same outputs`,
-      'pieces that are computed are kept, and the same command goes on behind them',
-      error,
-    );
-  }
-
   /** Takes the queue away: workers find no more pieces. */
   async clear(): Promise<void> {
-    if (this.#isTaken) return;
     const { names, connection } = this.#request;
     const { streams } = connection.streams;
     for (const name of [names.pieces, names.news]) await streams.delete(name).catch(() => {});
   }
 
-  async #remove(): Promise<void> {
-    const { names, others = [], connection } = this.#request;
-    const { JetStreamApiError } = connection.client.jetstream;
-    for (const name of [names, ...others].flatMap(({ pieces, news }) => [pieces, news])) {
-      await connection
-        .persist(() => connection.streams.streams.delete(name))
-        .catch((error: unknown) => {
-          // There is none.
-          if (!(error instanceof JetStreamApiError)) throw error;
-        });
+  /**
+   * Takes away the queues of runs of the same outputs that began before this one.
+   *
+   * @throws Gone where one began later: of two that begin at the same time, both of which see this, one goes on
+   */
+  async #takeOver(): Promise<void> {
+    const { names, connection } = this.#request;
+    const { streams } = connection.streams;
+    const began = await connection.persist(async () => {
+      const found = new Map<string, string>();
+      for await (const { config, created } of streams.list(dealsOf(names))) found.set(config.name, created);
+      return found;
+    });
+    const own = began.get(names.news);
+    const others = [...began].filter(([name]) => name !== names.news);
+    if (own === undefined || others.some(([, created]) => isLater(created, own)))
+      throw new Gone('another run began');
+    for (const [name] of others) {
+      const { pieces, news } = namesOfStream(name) ?? {};
+      for (const stream of [pieces, news]) {
+        if (stream === undefined) continue;
+        await connection
+          .persist(() => streams.delete(stream))
+          .catch((error: unknown) => {
+            // It has ended.
+            if (!(error instanceof Gone)) throw error;
+          });
+      }
     }
   }
+}
+
+/** Whether a time of the server, which has up to nine digits of a second, is later than another one. */
+function isLater(one: string, other: string): boolean {
+  const [a, b] = [Date.parse(one), Date.parse(other)];
+  const digits = (time: string) => (/\.(\d+)/.exec(time)?.[1] ?? '').padEnd(9, '0');
+  return a === b ? digits(one) > digits(other) : a > b;
 }

@@ -9,15 +9,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { WarpstageError } from '../diagnostics/error.ts';
 import { piecePath } from '../overlap/shards/piece-files.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, Gone } from './connection.ts';
 import {
   allDeals,
   allPieces,
   consumer,
   type Deal,
-  idOfStream,
   type News,
-  namesOf,
+  namesOfStream,
   parseDeal,
   pieceOfSubject,
   type QueueNames,
@@ -60,6 +59,14 @@ export async function work(options: WorkerOptions): Promise<number> {
   return await new Worker(options).work();
 }
 
+/** What the server answers; undefined where what was asked about is gone. */
+async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
+  return await asked.catch((error: unknown) => {
+    if (error instanceof Gone) return undefined;
+    throw error;
+  });
+}
+
 class Worker {
   readonly #options: WorkerOptions;
   readonly #known = new Map<string, Known>();
@@ -75,9 +82,9 @@ class Worker {
     let last = performance.now();
     while (!signal.aborted && performance.now() - last < idle) {
       let asked = false;
-      for (const id of await this.#runs()) {
-        const isNew = !this.#known.has(id);
-        const run = await this.#look(id);
+      for (const stream of await this.#runs()) {
+        const isNew = !this.#known.has(stream);
+        const run = await this.#look(stream);
         if (run?.pieces === undefined) continue;
         if (isNew) last = performance.now();
         asked = true;
@@ -88,45 +95,46 @@ class Worker {
     return this.#pieces;
   }
 
-  /** The runs that there are. */
+  /** The streams of the pieces of the runs that there are. */
   async #runs(): Promise<string[]> {
     const { connection } = this.#options;
-    const names = await connection.persist(async () => {
+    const streams = await connection.persist(async () => {
       const found: string[] = [];
       for await (const name of connection.streams.streams.names(allPieces)) found.push(name);
       return found;
     });
-    const ids = names.flatMap((name) => idOfStream(name) ?? []);
-    for (const id of this.#known.keys()) if (!ids.includes(id)) this.#known.delete(id);
-    return ids;
+    for (const stream of this.#known.keys()) if (!streams.includes(stream)) this.#known.delete(stream);
+    return streams;
   }
 
-  /** Looks at a run, once; undefined where there is none any more. */
-  async #look(id: string): Promise<Known | undefined> {
-    const { connection } = this.#options;
-    const names = namesOf(id);
-    const deal = await this.#dealOf(names);
+  /** Looks at a run, once; undefined where there is none, or it is not dealt yet. */
+  async #look(stream: string): Promise<Known | undefined> {
+    const known = this.#known.get(stream);
+    if (known !== undefined) return known;
+    const names = namesOfStream(stream);
+    const deal = names === undefined ? undefined : await this.#dealOf(names);
     if (deal === undefined) return undefined;
-    const known = this.#known.get(id);
-    if (known?.deal.run === deal.run) return known;
-    const found = await this.#prepare(deal, names, connection);
-    this.#known.set(id, found);
+    const found = await this.#prepare(deal, names!);
+    this.#known.set(stream, found);
     return found;
   }
 
   async #dealOf(names: QueueNames): Promise<Deal | undefined> {
     const { connection } = this.#options;
-    const message = await this.#answer(() =>
-      connection.streams.streams.getMessage(names.news, { last_by_subj: names.deal }),
+    const { streams } = connection.streams;
+    const message = await unlessGone(
+      connection.persist(() => streams.getMessage(names.news, { last_by_subj: names.deal })),
     );
     return message ? parseDeal(message.string()) : undefined;
   }
 
-  async #prepare(deal: Deal, names: QueueNames, { jetstream }: Connection): Promise<Known> {
-    const { prepare, say, name } = this.#options;
+  async #prepare(deal: Deal, names: QueueNames): Promise<Known> {
+    const { connection, prepare, say, name } = this.#options;
     try {
       const compute = await prepare(deal);
-      const pieces = await this.#answer(() => jetstream.consumers.get(names.pieces, consumer));
+      const pieces = await unlessGone(
+        connection.persist(() => connection.jetstream.consumers.get(names.pieces, consumer)),
+      );
       return pieces === undefined ? { deal, names } : { deal, names, compute, pieces };
     } catch (error) {
       if (!(error instanceof WarpstageError) || this.#options.signal.aborted) throw error;
@@ -137,18 +145,9 @@ class Worker {
     }
   }
 
-  /** What the server answers; undefined where what is asked about is gone. */
-  async #answer<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  async #tell(names: QueueNames, news: News): Promise<void> {
     const { connection } = this.#options;
-    return await connection.persist(ask).catch((error: unknown) => {
-      if (error instanceof connection.client.jetstream.JetStreamApiError) return undefined;
-      throw error;
-    });
-  }
-
-  async #tell({ said }: QueueNames, news: News): Promise<void> {
-    const { connection } = this.#options;
-    await this.#answer(() => connection.jetstream.publish(said, JSON.stringify(news)));
+    await unlessGone(connection.publish(names.news, names.said, JSON.stringify(news)));
   }
 
   /** Computes a piece, if there is one. */
@@ -189,13 +188,13 @@ class Worker {
 
   async #compute(run: Known, piece: number, message: JsMsg): Promise<void> {
     const { signal, name: worker, say } = this.#options;
-    const { deal, names } = run;
+    const { deal } = run;
     const again = deal.places.every((place) => existsSync(piecePath(place, [piece, deal.of])));
     const alive = setInterval(() => message.working(), deal.ackWait / 3);
     try {
       await run.compute!(piece, signal);
       this.#pieces++;
-      await this.#tell(names, { kind: 'done', piece, worker, again });
+      await this.#tell(run.names, { kind: 'done', piece, worker, again });
       // Unheard, it is delivered once more, and found to be there.
       await message.ackAck().catch(() => {});
     } catch (error) {
@@ -209,12 +208,12 @@ class Worker {
   }
 
   /** Leaves a piece to others, or to nobody where it would fail again. */
-  async #fail({ deal, names }: Known, piece: number, message: JsMsg, error: WarpstageError): Promise<void> {
+  async #fail(run: Known, piece: number, message: JsMsg, error: WarpstageError): Promise<void> {
     const { name: worker, mayPass } = this.#options;
     const tries = message.info.deliveryCount;
-    const final = tries >= deal.tries || !mayPass(error);
+    const final = tries >= run.deal.tries || !mayPass(error);
     const { code, message: text } = error.issues[0]!;
-    await this.#tell(names, { kind: 'failed', piece, worker, code, message: text, final });
+    await this.#tell(run.names, { kind: 'failed', piece, worker, code, message: text, final });
     if (final) message.term(code);
     else message.nak(Math.min(times.longest, times.again * 2 ** (tries - 1)));
   }

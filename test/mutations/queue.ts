@@ -6,8 +6,54 @@ const long = ['test/queue/queue.test.ts'];
 const sound = ['test/queue/sound.test.ts'];
 const pauses = ['test/queue/pause.test.ts'];
 const sequences = ['test/queue/sequences.test.ts'];
+const taken = ['test/queue/taken.test.ts'];
 
 export const mutations = [
+  ...mutationsOf('src/queue/deal.ts', taken, [
+    {
+      name: 'runs of the same outputs share their streams',
+      from: 'return namesOfKey(outputs, shortSum(run));',
+      to: "return namesOfKey(outputs, '0'.repeat(16));",
+      why: 'a piece of a former run that is acknowledged late takes one of the next away, which then waits for ever',
+    },
+  ]),
+  ...mutationsOf('src/cli/run-queue.ts', sequences, [
+    {
+      name: 'passes of a sequence are told apart by their own outputs',
+      from: 'namesOf(await outputsOf(passes), deal.run)',
+      to: 'namesOf(idOfOutputs(pass.places), deal.run)',
+      why: 'two runs of one output deal its passes to the same workers, and neither ends the other',
+    },
+  ]),
+  ...mutationsOf('src/queue/connection.ts', taken, [
+    {
+      name: 'a message that no stream takes is offered for as long as a server may be away',
+      from: 'await this.#streams.streams.info(stream);',
+      to: '',
+      why: 'a worker whose run is over ends, and says that the server has no JetStream',
+    },
+    {
+      name: 'what is not there is an error like any other',
+      from: 'throw error.status === 404 ? new Gone(error) : this.#answered(error);',
+      to: 'throw this.#answered(error);',
+      why: 'a worker ends with the first run that ends while it computes',
+    },
+  ]),
+  ...mutationsOf('src/queue/dealer.ts', taken, [
+    {
+      name: 'a run goes on beside a later one',
+      from: 'others.some(([, created]) => isLater(created, own))',
+      to: 'false',
+      why: 'two runs that begin at the same time end each other',
+    },
+    {
+      name: 'the run that began before stays',
+      from: '.persist(() => streams.delete(stream))',
+      to: '.persist(async () => stream)',
+      why: 'a run that another has taken over from waits for pieces that nobody gets',
+      tests: sequences,
+    },
+  ]),
   ...mutationsOf(
     'src/files/leftovers.ts',
     ['test/files/leftovers.test.ts'],
@@ -238,13 +284,6 @@ export const mutations = [
       from: 'this.#refused.size >= most',
       to: 'this.#refused.size > most',
       why: 'a run whose own workers all refuse never ends',
-    },
-    {
-      name: 'what another run deals of a sequence is left at another pass',
-      from: '[names, ...others].flatMap(',
-      to: '[names, ...others.slice(0, 0)].flatMap(',
-      why: 'two runs of one output deal its passes to the same workers, and neither ends the other',
-      tests: sequences,
     },
   ]),
   ...mutationsOf('src/queue/url.ts', long, [

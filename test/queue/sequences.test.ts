@@ -9,13 +9,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { open } from 'warpstage';
 import { loadModule } from '#warpstage/cli/load-module.js';
 import { checkSameInputs } from '#warpstage/cli/queue-pieces.js';
+import { placeOf } from '#warpstage/files/place.js';
 import type { Job } from '#warpstage/overlap/job.js';
 import { type CutWork, describeCut } from '#warpstage/overlap/shards/describe-cut.js';
 import { reducePiece } from '#warpstage/overlap/shards/reductions.js';
 import {
   allPieces,
   type Deal,
-  namesOf,
   parseDeal,
   settingsAsText,
   settingsOfText,
@@ -302,32 +302,28 @@ describe.runIf(hasServer)('with a server', () => {
   });
 
   test('a run ends what another one of the same outputs deals, at whichever pass', async () => {
+    const { folder, at, line } = folderWithJobs();
     await using connection = await connect(server.url);
-    const names = [1, 2].map((n) => namesOf(`000000000000000${n}`));
+    const { deal, names } = dealOf((await placeOf(at('z.f64'))).path, 1, {
+      pass: { number: 2, of: 3, computed: {} },
+    });
     const { signal } = new AbortController();
-    const some = { connection, signal, pieces: [1], onPiece: () => {}, onTrouble: () => {} };
     const former = dealPieces({
-      ...some,
-      deal: dealOf('y.npy', 1).deal,
-      names: names[1]!,
-      others: [names[0]!],
+      ...{ deal, names, connection, signal, pieces: [1] },
+      ...{ onPiece: () => {}, onTrouble: () => {} },
     });
     const ended = expect(former).rejects.toMatchObject({ code: 'WS5017' });
     await until(async () => (await connection.streams.streams.names(allPieces).next()).length > 0);
-    const stop = new AbortController();
-    const { deal } = dealOf('y.npy', 1, { run: 'another run' });
-    const later = dealPieces({ ...some, signal: stop.signal, deal, names: names[0]!, others: [names[1]!] });
-    later.catch(() => {});
+    const running = runHere(...line('zscore', at('z.f64')), '--queue', server.url, '--pieces', '1');
     await ended;
-    const dealt = async () => {
-      const found: string[] = [];
-      for await (const name of connection.streams.streams.names(allPieces)) found.push(name);
-      return found;
-    };
-    await until(async () => (await dealt()).length > 0);
-    expect(await dealt()).toEqual([names[0]!.pieces]);
-    for (const name of [names[0]!.pieces, names[0]!.news]) await connection.streams.streams.delete(name);
-    await expect(later).rejects.toMatchObject({ code: 'WS5017' });
+    let isOver = false;
+    void running.finally(() => {
+      isOver = true;
+    });
+    while (!isOver)
+      await runHere('worker', server.url, '--within', folder, '--idle', '1s', '--threads', '1', '--quiet');
+    const { code, stderr } = await running;
+    expect(code, stderr).toBe(0);
   });
 
   test.each<[string, Partial<Deal>, string]>([

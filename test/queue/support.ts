@@ -35,7 +35,7 @@ export function dealOf(output: string, of: number, more: Partial<Deal> = {}) {
     versions: {},
     ...more,
   };
-  return { deal, names: namesOf(idOfOutputs([output])) };
+  return { deal, names: namesOf(idOfOutputs([output]), deal.run) };
 }
 
 /** The files below a folder that hold a text. */
