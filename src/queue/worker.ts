@@ -188,13 +188,13 @@ class Worker {
 
   async #compute(run: Known, piece: number, message: JsMsg): Promise<void> {
     const { signal, name: worker, say } = this.#options;
-    const { deal } = run;
+    const { deal, names } = run;
     const again = deal.places.every((place) => existsSync(piecePath(place, [piece, deal.of])));
     const alive = setInterval(() => message.working(), deal.ackWait / 3);
     try {
       await run.compute!(piece, signal);
       this.#pieces++;
-      await this.#tell(run.names, { kind: 'done', piece, worker, again });
+      await this.#tell(names, { kind: 'done', piece, worker, again });
       // Unheard, it is delivered once more, and found to be there.
       await message.ackAck().catch(() => {});
     } catch (error) {
@@ -208,12 +208,12 @@ class Worker {
   }
 
   /** Leaves a piece to others, or to nobody where it would fail again. */
-  async #fail(run: Known, piece: number, message: JsMsg, error: WarpstageError): Promise<void> {
+  async #fail({ deal, names }: Known, piece: number, message: JsMsg, error: WarpstageError): Promise<void> {
     const { name: worker, mayPass } = this.#options;
     const tries = message.info.deliveryCount;
-    const final = tries >= run.deal.tries || !mayPass(error);
+    const final = tries >= deal.tries || !mayPass(error);
     const { code, message: text } = error.issues[0]!;
-    await this.#tell(run.names, { kind: 'failed', piece, worker, code, message: text, final });
+    await this.#tell(names, { kind: 'failed', piece, worker, code, message: text, final });
     if (final) message.term(code);
     else message.nak(Math.min(times.longest, times.again * 2 ** (tries - 1)));
   }

@@ -22,6 +22,7 @@ import type { Mutation } from './mutation.ts';
 import { mutations as native } from './native.ts';
 import { mutations as outside } from './outside.ts';
 import { mutations as overlap } from './overlap.ts';
+import { mutations as pieces } from './pieces.ts';
 import { mutations as pipelines } from './pipelines.ts';
 import { mutations as proofs } from './proofs.ts';
 import { mutations as queue } from './queue.ts';
@@ -72,6 +73,7 @@ export const mutations: readonly Mutation[] = [
   ...runtime,
   ...journal,
   ...overlap,
+  ...pieces,
   ...archives,
   ...stencils,
   ...reductions,

@@ -1,0 +1,54 @@
+// What a kernel takes before it is as fast as it gets: the call of its first launch, in which it is compiled, and this launch
+// until it is over, against its later ones; and launches of a kernel that does nothing, to their end. Each in a process of its
+// own, one thread unless said, medians of five.
+
+import { execFileSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import type { First } from '../cpu/first.ts';
+import { works } from '../cpu/works.ts';
+import type { Suite } from '../main.ts';
+import { median, type Row } from '../measure.ts';
+
+const program = resolve(import.meta.dirname, '../cpu/first.ts');
+
+function measured<T>(...args: readonly string[]): T[] {
+  return Array.from({ length: 5 }, () => {
+    const text = execFileSync(process.execPath, [...process.execArgv, program, ...args], {
+      encoding: 'utf8',
+    });
+    return JSON.parse(text) as T;
+  });
+}
+
+async function firstOf(work: string): Promise<Row[]> {
+  const found = measured<First>('work', work);
+  const of = (name: keyof First) => median(found.map((each) => each[name]));
+  const row = (variant: string, seconds: number) => ({
+    ...{ suite: 'first', work, variant, against: 'a later launch', bytes: 0 },
+    ...{ ratio: of('steady') / seconds, seconds },
+  });
+  return [
+    row('the call of the first launch', of('call')),
+    row('behind the call', median(found.map(({ first, call }) => first - call))),
+    row('a later launch', of('steady')),
+  ];
+}
+
+async function empty(): Promise<Row[]> {
+  const counts = [...new Set([1, 2, availableParallelism()])].filter(
+    (count) => count <= availableParallelism(),
+  );
+  const times = counts.map((count) =>
+    median(measured<{ readonly seconds: number }>('empty', `${count}`).map(({ seconds }) => seconds)),
+  );
+  return counts.map((count, position) => ({
+    ...{ suite: 'first', work: 'empty', variant: `threads: ${count}`, against: 'threads: 1', bytes: 0 },
+    ...{ ratio: times[0]! / times[position]!, seconds: times[position]! },
+  }));
+}
+
+export const suite: Suite = {
+  empty,
+  ...Object.fromEntries(Object.keys(works).map((work) => [work, () => firstOf(work)])),
+};
