@@ -1,14 +1,14 @@
-// A process of the suite `first`: one work of the suite `cpu`, launched by a process that has launched nothing yet, or launches
-// of a kernel that does nothing. Prints seconds as JSON.
+// A process of the suite `first`: one work of the suite `cpu`, launched by a process that has launched nothing yet, or a kernel
+// that does nothing and no more; or launches of that kernel. Prints seconds as JSON.
 //
-// usage: first.ts work NAME | first.ts empty THREADS
+// usage: first.ts cold NAME | first.ts warm NAME | first.ts empty THREADS
 
 import { kernel, open } from 'warpstage';
 import { median } from '../measure.ts';
 import { arraysOf, compare, placeOf, reset } from './launches.ts';
 import { type Work, works } from './works.ts';
 
-/** What a work takes from its kernel's text to code, until its first launch is over, and again and again. */
+/** What the call of a work's first launch takes, in which it is compiled, this launch to its end, and a later one. */
 export interface First {
   readonly call: number;
   readonly first: number;
@@ -18,7 +18,9 @@ export interface First {
 /** Seconds. */
 const now = () => performance.now() / 1000;
 
-async function first(work: Work): Promise<First> {
+const nothing = kernel({ y: 'f32[]' }, () => {});
+
+async function first(work: Work, isWarm: boolean): Promise<First> {
   const place = placeOf(work, (bytes) => new ArrayBuffer(bytes));
   await using device = await open('cpu', { threads: 1 });
   const { source, target } = arraysOf(device, place);
@@ -28,6 +30,7 @@ async function first(work: Work): Promise<First> {
   if (work.native === 'h') host.fill(0);
   stream.memcpyAsync(source, place.input as never);
   stream.memcpyAsync(target, host as never);
+  if (isWarm) stream.launch(nothing, { grid: 16, block: 256 }, { y: device.alloc('f32', 4096) });
   await stream.synchronize();
   const { grid, block, kernels } = work;
   const launch = () => stream.launch(kernels.warpstage!, { grid, block }, work.args(source, target));
@@ -52,7 +55,6 @@ async function first(work: Work): Promise<First> {
 
 async function empty(threads: number): Promise<number> {
   await using device = await open('cpu', { threads });
-  const nothing = kernel({ y: 'f32[]' }, () => {});
   const y = device.alloc('f32', 4096);
   const stream = device.createStream();
   const times: number[] = [];
@@ -66,8 +68,8 @@ async function empty(threads: number): Promise<number> {
 }
 
 const [what, name] = process.argv.slice(2);
-console.log(
-  JSON.stringify(
-    what === 'work' ? await first(works[name as keyof typeof works]) : { seconds: await empty(Number(name)) },
-  ),
-);
+const found =
+  what === 'empty'
+    ? { seconds: await empty(Number(name)) }
+    : await first(works[name as keyof typeof works], what === 'warm');
+console.log(JSON.stringify(found));

@@ -1,6 +1,6 @@
-// What a kernel takes before it is as fast as it gets: the call of its first launch, in which it is compiled, and this launch
-// until it is over, against its later ones; and launches of a kernel that does nothing, to their end. Each in a process of its
-// own, one thread unless said, medians of five.
+// What a kernel takes before it is as fast as it gets: the call of its first launch, in which it is compiled, by a process that
+// has launched nothing yet and by one that has; and behind that call, in the latter, this launch to its end, against later ones.
+// And launches of a kernel that does nothing, to their end. Each in a process of its own, one thread unless said, medians of five.
 
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -22,15 +22,16 @@ function measured<T>(...args: readonly string[]): T[] {
 }
 
 async function firstOf(work: string): Promise<Row[]> {
-  const found = measured<First>('work', work);
-  const of = (name: keyof First) => median(found.map((each) => each[name]));
+  const [cold, warm] = [measured<First>('cold', work), measured<First>('warm', work)];
+  const of = (name: keyof First) => median(warm.map((each) => each[name]));
   const row = (variant: string, seconds: number) => ({
     ...{ suite: 'first', work, variant, against: 'a later launch', bytes: 0 },
     ...{ ratio: of('steady') / seconds, seconds },
   });
   return [
-    row('the call of the first launch', of('call')),
-    row('behind the call', median(found.map(({ first, call }) => first - call))),
+    row("its call, a process's first", median(cold.map(({ call }) => call))),
+    row('its call', of('call')),
+    row('behind its call', median(warm.map(({ first, call }) => first - call))),
     row('a later launch', of('steady')),
   ];
 }

@@ -1,14 +1,16 @@
 // Copies into shared memory that are not made, as what they copy is read where it comes from: random pipelines over arrays of their own and
-// over one that is read and written at once. WebAssembly gives what the interpreter gives, with this pass and without it.
+// over one that is read and written at once. WebAssembly and compiled code give what the interpreter gives, with this pass and
+// without it.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kernel as newKernel } from 'warpstage';
 import { specialise } from '#warpstage/compiler/specialise.js';
 import type { Kernel } from '#warpstage/kernel/kernel.js';
-import { explainWasm } from '#warpstage/targets/wasm/compile.js';
+import { explainWasm, moduleForProcessor } from '#warpstage/targets/wasm/compile.js';
 import { randomRuns, type Tape, tapes } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
+import { nativeTarget } from '../support/native.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import type { Target } from '../support/run-program.ts';
 import { wasm, wasmStates, wasmWithout } from '../support/wasm.ts';
@@ -127,6 +129,7 @@ function outcome(target: Target, { kernel, threads, size }: Pipelined, launch: L
   };
 }
 
+/** Whether WebAssembly borrows, and compiled code does too. */
 function borrows({ kernel, threads }: Pipelined): boolean {
   const options = {
     indexType: 'i32',
@@ -136,42 +139,53 @@ function borrows({ kernel, threads }: Pipelined): boolean {
     functions: {},
   } as const;
   const { program } = specialise(kernel, { block: [threads, 1, 1], ...options });
-  return explainWasm(program).done.some((each) => each.startsWith('borrow'));
+  const does = explainWasm(program).done.some((each) => each.startsWith('borrow'));
+  const [made, without] = [[], ['borrow'] as const].map((passes) =>
+    Buffer.from(moduleForProcessor(program, 2, { without: passes }).bytes).toString('latin1'),
+  );
+  expect(made !== without).toBe(does);
+  return does;
 }
 
-test.each([wasm, wasmStates, wasmWithout('borrow'), wasmWithout('turns')])(
-  'random pipelines, by $name',
-  (target) => {
-    let [runs, borrowing, faults, shared] = [0, 0, 0, 0];
-    fc.assert(
-      fc.property(
-        tapes(60),
-        fc.constantFrom(1, 2, 9, 20),
-        fc.constantFrom(0, 1, 3, 6),
-        fc.constantFrom(null, null, 0, 0, 5, -5),
-        fc.constantFrom(0, 0, 0, 0, 0, 7),
-        (tape, blocks, batches, shift, missing) => {
-          const pipelined = randomPipeline(tape);
-          // Where another block writes what one reads, what it finds depends on who comes first.
-          const grid = shift === null || shift === 0 ? blocks : 1;
-          const launch = { grid, batches, shift, missing };
-          const expected = outcome(interpreter('eager'), pipelined, launch);
-          expect(outcome(target, pipelined, launch), pipelined.text).toEqual(expected);
-          runs += 1;
-          if (expected.fault !== null) faults += 1;
-          if (!borrows(pipelined)) return;
-          borrowing += 1;
-          if (shift !== null) shared += 1;
-        },
-      ),
-      randomRuns(120),
-    );
-    expect(faults).toBeGreaterThan(0);
-    expect(borrowing).toBeGreaterThan(runs / 5);
-    expect(borrowing).toBeLessThan(runs);
-    expect(shared).toBeGreaterThan(runs / 12);
-  },
+const native = [nativeTarget(), nativeTarget('borrow'), nativeTarget('turns')].flatMap((target) =>
+  target === null ? [] : [{ name: target.name, target, count: 60 }],
 );
+const engines = [wasm, wasmStates, wasmWithout('borrow'), wasmWithout('turns')].map((target) => ({
+  ...{ name: target.name, target, count: 120 },
+}));
+
+test.each([...engines, ...native])('random pipelines, by $name', ({ target, count }) => {
+  let [runs, borrowing, faults, shared] = [0, 0, 0, 0];
+  fc.assert(
+    fc.property(
+      tapes(60),
+      fc.constantFrom(1, 2, 9, 20),
+      fc.constantFrom(0, 1, 3, 6),
+      fc.constantFrom(null, null, 0, 0, 5, -5),
+      fc.constantFrom(0, 0, 0, 0, 0, 7),
+      (tape, blocks, batches, shift, missing) => {
+        const pipelined = randomPipeline(tape);
+        // Where another block writes what one reads, what it finds depends on who comes first.
+        const grid = shift === null || shift === 0 ? blocks : 1;
+        const launch = { grid, batches, shift, missing };
+        const expected = outcome(interpreter('eager'), pipelined, launch);
+        expect(outcome(target, pipelined, launch), pipelined.text).toEqual(expected);
+        runs += 1;
+        if (expected.fault !== null) faults += 1;
+        if (!borrows(pipelined)) return;
+        borrowing += 1;
+        if (shift !== null) shared += 1;
+      },
+    ),
+    randomRuns(count),
+  );
+  expect(borrowing).toBeLessThan(runs);
+  expect(shared).toBeGreaterThan(0);
+  if (count < 120) return;
+  expect(faults).toBeGreaterThan(0);
+  expect(borrowing).toBeGreaterThan(runs / 5);
+  expect(shared).toBeGreaterThan(runs / 12);
+});
 
 test('a stage that was never filled has some value, as the array itself would', () => {
   const text = `({ out, input, n }, cuda) => {

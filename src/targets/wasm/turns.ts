@@ -71,8 +71,10 @@ export function planTurns(unit: Unit): Turns | null {
   if (abreast !== null) {
     const shares = sharesArena(program, loop, own);
     const walks = striding === undefined ? walkedIn(loop, program) : null;
-    // Code for a processor asks for the next piece of a copy itself, and other arenas only cost it the first cache.
-    if (unit.forProcessor && shares !== 'all' && walks === null) return null;
+    // Code for a processor asks for the next piece of a copy itself, and other arenas only cost it the first cache; what is
+    // read where it comes from is neither copied nor in an arena.
+    const isCopied = program.sharedArrays.some((_, id) => !unit.borrowed.has(id));
+    if (unit.forProcessor && shares !== 'all' && walks === null && isCopied) return null;
     return { loop, abreast: { ...abreast, shares, walks }, place: 0, kept: [], rounds: 1 };
   }
   if (striding === undefined) return null;

@@ -92,7 +92,7 @@ export class Unit {
     this.program = program;
     this.rankGroup = rankGroup;
     this.#whole = whole;
-    const borrowings = inRegions && this.does('borrow') && !this.forProcessor ? borrowingsIn(program) : [];
+    const borrowings = inRegions && this.does('borrow') ? borrowingsIn(program) : [];
     this.borrowed = new Map(
       Array.from(borrowings, ([id, each]) => [id, { ...each, place: this.reserveScratch(4 * each.slots) }]),
     );

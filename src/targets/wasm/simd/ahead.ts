@@ -25,7 +25,8 @@ export function writeAhead(
 ): void {
   if (!unit.forProcessor || !unit.does('ahead') || unit.blockSize > unit.program.block[0]) return;
   for (const { array, step, local } of addresses) {
-    if (array.space !== 'global' || step !== 1) continue;
+    const isThere = array.space === 'global' || (array.space === 'shared' && unit.borrowed.has(array.id));
+    if (!isThere || step !== 1) continue;
     const key = arrayKey(array);
     const isStored = anyStatement(body, (each) => each.kind === 'store' && arrayKey(each.array) === key);
     for (let at = 0; at < threads * bytesOf(unit.elementOf(array)); at += line) {
