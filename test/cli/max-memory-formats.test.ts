@@ -23,17 +23,24 @@ beforeAll(() => {
   writeFileSync(at('x.f32'), x);
 });
 
-/** Runs with as little memory as the run says. Gives its peak and that limit, in MiB. */
+/**
+ * Runs with as little memory as the run says. What a process takes by itself differs by some MiB from one to the next: one that
+ * is refused says how much it wants. Gives its peak and the limit, in MiB.
+ */
 async function runTight(...given: readonly string[]): Promise<{ peak: number; limit: number }> {
   const within = (limit: number) =>
     run(['run', at('jobs.mjs'), ...given, '--json', '--max-memory', `${limit}MiB`]);
-  const refused = await within(50);
-  const [, least] = /allow at least ([\d,]+) MiB/.exec(refused.stderr) ?? [];
-  // With more memory it may have more threads: what these take is among it.
-  const limit = Number(least!.replace(',', ''));
-  const { code, stdout, stderr } = await within(limit);
-  expect(code, stderr).toBe(0);
-  return { peak: JSON.parse(stdout.toString()).peakResidentBytes / MiB, limit };
+  let limit = 50;
+  let ran = await within(limit);
+  for (let tries = 0; ran.code !== 0 && tries < 4; tries++) {
+    const [, least] = /allow at least ([\d,]+) MiB/.exec(ran.stderr) ?? [];
+    expect(least, ran.stderr).toBeDefined();
+    // With more memory it may have more threads: what these take is among it.
+    limit = Number(least!.replace(',', ''));
+    ran = await within(limit);
+  }
+  expect(ran.code, ran.stderr).toBe(0);
+  return { peak: JSON.parse(ran.stdout.toString()).peakResidentBytes / MiB, limit };
 }
 
 describe('what is written and read stays below the limit', () => {
