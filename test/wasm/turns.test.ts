@@ -113,6 +113,37 @@ test('where something could tell how far others are, no block takes turns', () =
   for (const what of telling) expect(blocksInTurn(striding(what)), String(what)).toBe(1);
 });
 
+test('the first block that faults is the one that is reported, though a later one does so in an earlier round', () => {
+  const p = new ProgramBuilder('faulting', [threads, 1, 1]);
+  const out = p.array('out', 'i32');
+  const [round, limit] = [p.variable('round', 'i32'), p.variable('limit', 'i32')];
+  const block = p.builtin('blockIdx.x');
+  const at = multiply(add(multiply(round.value, p.builtin('gridDim.x')), block), p.index(threads));
+  // The rounds 10, 7, 4 and 1 of blocks 7 to 10, which begin together. Blocks differ in their rounds: none goes abreast.
+  const isFaulty = compare('equal', add(round.value, multiply(block, p.index(3))), p.index(31));
+  const program = p.build([
+    round.set(p.index(0)),
+    limit.set(add(binary('and', block, p.index(1)), p.index(12))),
+    loop(
+      p.label(),
+      compare('less', round.value, limit.value),
+      [
+        store(out, add(at, p.builtin('threadRank')), round.value),
+        when(isFaulty, [store(out, p.index(2 ** 24), round.value)]),
+        sync(),
+      ],
+      [round.set(add(round.value, p.index(1)))],
+    ),
+  ]);
+  expect(blocksInTurn(program)).toBeGreaterThan(1);
+  expect(goAbreast(program)).toBe(false);
+  const arrays = () => ({ out: new Int32Array(16 * 40 * threads) });
+  for (const target of [interpreter('eager'), wasm, wasmWithout('turns')]) {
+    const { fault } = runProgram(target, program, { grid: 16, arguments: arrays() });
+    expect(fault, target.name).toMatchObject({ block: [7, 0, 0] });
+  }
+});
+
 test('what an earlier round left is found, whoever goes between', () => {
   const build = (isLeft: boolean) => {
     const p = new ProgramBuilder('left', [threads, 1, 1]);
