@@ -44,6 +44,10 @@ export interface ConnectionOptions {
 const times = { pause: 200, answer: 5000, connect: 2000 } as const;
 /** Answers of JetStream that say that it is not ready yet. */
 const notReady = [503, 10008, 10118];
+
+/** What to do about a queue that is lost. */
+export const again = 'computed pieces are kept: run the same command again, and it computes the others';
+
 /** What is asked about is not there, or no longer. */
 export class Gone extends Error {
   constructor(cause: unknown) {
@@ -192,7 +196,7 @@ export class Connection implements AsyncDisposable {
     return problem(
       'WS5017',
       `the queue at ${this.shown} answers: ${cause.message}`,
-      'see what the server may store, and its log; pieces that are computed are kept, and the same command goes on behind them',
+      `look at the server's log, and at how much it may store; ${again}`,
       cause,
     );
   }
@@ -202,7 +206,7 @@ export class Connection implements AsyncDisposable {
     return problem(
       'WS5017',
       `the queue at ${this.shown} has not answered for ${seconds} s`,
-      'see whether its server runs: pieces that are computed are kept, and the same command goes on behind them',
+      `see whether its server runs; ${again}`,
       cause,
     );
   }

@@ -5,7 +5,7 @@
 // there before, and that one ends.
 
 import { problem } from '../diagnostics/problem.ts';
-import { type Connection, Gone } from './connection.ts';
+import { again, type Connection, Gone } from './connection.ts';
 import { consumer, type Deal, dealsOf, namesOfStream, type QueueNames } from './deal.ts';
 import { NewsReader } from './news.ts';
 import { Pause } from './pause.ts';
@@ -66,7 +66,7 @@ function lost(connection: Connection, cause: Gone): Error {
   return problem(
     'WS5017',
     `the queue at ${connection.shown} is gone: it was removed, or another run deals the same outputs`,
-    'pieces that are computed are kept, and the same command goes on behind them',
+    again,
     cause,
   );
 }
@@ -186,19 +186,19 @@ class Table {
   async #takeOver(): Promise<void> {
     const { names, connection } = this.#request;
     const { streams } = connection.streams;
-    const began = await connection.persist(async () => {
-      const found = new Map<string, string>();
-      for await (const { config, created } of streams.list(dealsOf(names))) found.set(config.name, created);
+    const runs = await connection.persist(async () => {
+      const found: { readonly names: QueueNames; readonly created: string }[] = [];
+      for await (const { config, created } of streams.list(dealsOf(names))) {
+        const ofRun = namesOfStream(config.name);
+        if (ofRun !== undefined) found.push({ names: ofRun, created });
+      }
       return found;
     });
-    const own = began.get(names.news);
-    const others = [...began].filter(([name]) => name !== names.news);
-    if (own === undefined || others.some(([, created]) => isLater(created, own)))
+    const own = runs.find((run) => run.names.news === names.news);
+    if (own === undefined || runs.some(({ created }) => isLater(created, own.created)))
       throw new Gone('another run began');
-    for (const [name] of others) {
-      const { pieces, news } = namesOfStream(name) ?? {};
+    for (const { pieces, news } of runs.filter((run) => run !== own).map((run) => run.names)) {
       for (const stream of [pieces, news]) {
-        if (stream === undefined) continue;
         await connection
           .persist(() => streams.delete(stream))
           .catch((error: unknown) => {

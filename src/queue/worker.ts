@@ -162,8 +162,7 @@ class Worker {
     }
     if (message === null) return false;
     const piece = pieceOfSubject(message.subject);
-    const isOfRun = piece !== undefined && message.string() === run.deal.run;
-    if (this.#options.signal.aborted || !isOfRun) message.nak();
+    if (this.#options.signal.aborted || piece === undefined) message.nak();
     else await this.#compute(run, piece, message);
     return true;
   }

@@ -8,9 +8,11 @@ import { mutations as cohorts } from './cohorts.ts';
 import { mutations as compiler } from './compiler.ts';
 import { mutations as entering } from './entering.ts';
 import { mutations as fillLoops } from './fill-loops.ts';
+import { mutations as firstLaunch } from './first-launch.ts';
 import { mutations as formats } from './formats.ts';
 import { mutations as generators } from './generators.ts';
 import { mutations as host } from './host.ts';
+import { mutations as inPlace } from './in-place.ts';
 import { mutations as journal } from './journal.ts';
 import { mutations as laneGroups } from './lane-groups.ts';
 import { mutations as lanes } from './lanes.ts';
@@ -60,6 +62,7 @@ export const mutations: readonly Mutation[] = [
   ...laneGroups,
   ...shuffles,
   ...analysis,
+  ...inPlace,
   ...proofs,
   ...checking,
   ...lanes,
@@ -70,6 +73,7 @@ export const mutations: readonly Mutation[] = [
   ...turns,
   ...native,
   ...runtimeCpu,
+  ...firstLaunch,
   ...runtime,
   ...journal,
   ...overlap,

@@ -65,7 +65,7 @@ export const mutations = [
         name: 'every piece begins with the first row',
         from: 'row.first + piece * row.rows',
         to: 'row.first',
-        why: 'a kernel that is told where it is gets a wrong place',
+        why: 'a kernel that asks which rows it has gets the wrong ones',
       },
       {
         name: 'a later launch begins with the first piece again',

@@ -19,7 +19,7 @@ export const mutations = [
   ]),
   ...mutationsOf('src/cli/run-queue.ts', sequences, [
     {
-      name: 'passes of a sequence are told apart by their own outputs',
+      name: 'each pass of a sequence has outputs of its own',
       from: 'namesOf(await outputsOf(passes), deal.run)',
       to: 'namesOf(idOfOutputs(pass.places), deal.run)',
       why: 'two runs of one output deal its passes to the same workers, and neither ends the other',
@@ -42,7 +42,7 @@ export const mutations = [
   ...mutationsOf('src/queue/dealer.ts', taken, [
     {
       name: 'a run goes on beside a later one',
-      from: 'others.some(([, created]) => isLater(created, own))',
+      from: 'runs.some(({ created }) => isLater(created, own.created))',
       to: 'false',
       why: 'two runs that begin at the same time end each other',
     },

@@ -25,7 +25,7 @@ describe.runIf(hasServer)('a queue that is taken away', { timeout: 60_000 }, () 
       ...runOf(run),
       ...{ pieces, connection, signal, onPiece: () => {}, onTrouble: () => {} },
     });
-  /** A worker that computes for a run as it is told, until it is stopped. */
+  /** Starts a worker that computes pieces by `compute`, until `stopped`. */
   const working = (
     connection: Connection,
     stopped: AbortSignal,
@@ -90,6 +90,16 @@ describe.runIf(hasServer)('a queue that is taken away', { timeout: 60_000 }, () 
     expect(outcomes).toEqual(['went on', ...Array(10).fill('WS5017')]);
     stop.abort();
     await worked;
+  });
+
+  test('nor is one there that the server refuses to make: its words are the error', async () => {
+    await using connection = await connect(server.url);
+    const { streams } = connection.streams;
+    await streams.add({ name: 'one', subjects: ['some.>'] });
+    const refused = connection.persist(() => streams.add({ name: 'other', subjects: ['some.subject'] }));
+    const message = expect.stringMatching(/^the queue at .* answers: subjects overlap/) as string;
+    await expect(refused).rejects.toMatchObject({ code: 'WS5017', issues: [{ message }] });
+    await streams.delete('one');
   });
 
   test('by a run that begins at the same time: one of them has all pieces computed', async () => {
