@@ -62,6 +62,33 @@ describe.runIf(hasServer)('a queue that is taken away', { timeout: 60_000 }, () 
     await worked;
   });
 
+  test('by the next run, while a worker computes: what the worker then acknowledges takes none of its pieces', async () => {
+    await using connection = await connect(server.url);
+    const stop = new AbortController();
+    let isBusy = false;
+    let letGo = () => {};
+    const over = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const worked = working(connection, stop.signal, async (run) => {
+      isBusy = true;
+      if (run === 'former') await over;
+    });
+    const former = expect(dealing(connection, 'former')).rejects.toMatchObject({ code: 'WS5017' });
+    await until(() => isBusy);
+    const later = dealing(connection, 'later');
+    await former;
+    const { names } = runOf('later');
+    const { streams } = connection.streams;
+    await until(async () => (await streams.info(names.pieces)).state.messages === pieces.length);
+    letGo();
+    const { failed, workers } = await later;
+    expect(failed).toEqual([]);
+    expect([...workers]).toEqual([['worker', pieces.length]]);
+    stop.abort();
+    await worked;
+  });
+
   test('at whichever request of who deals: it ends with WS5017, or had nothing there yet', async () => {
     await using worker = await connect(server.url);
     const stop = new AbortController();
