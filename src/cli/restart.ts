@@ -21,7 +21,7 @@ export async function runElsewhere(): Promise<number | null> {
   const { addressSpaceLeft, canTest, isUntrapped, sizeThatFits, untrapped } = await import(
     '../runtime/cpu/address-space.ts'
   );
-  const wanted = { memory: 0, staging: 0, threads: 1 };
+  const wanted = { memory: 0, staging: 0, threads: 1, addressType: 'i32' } as const;
   if (isUntrapped() || !canTest() || sizeThatFits(wanted, addressSpaceLeft(), true) !== null) return null;
   const { spawn } = await import('node:child_process');
   const args = [untrapped, ...process.execArgv, ...process.argv.slice(1)];

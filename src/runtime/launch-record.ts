@@ -29,8 +29,8 @@ export function encodeRecord(
   view.setUint32(12, arenaStride, true);
   let slot = 16;
   const pair = (first: number, second: number): void => {
-    view.setUint32(slot, first, true);
-    view.setUint32(slot + 4, second, true);
+    view.setBigUint64(slot, BigInt(first), true);
+    view.setBigUint64(slot + 8, BigInt(second), true);
   };
   program.parameters.forEach((parameter, i) => {
     const value = values[i]!;

@@ -1,5 +1,6 @@
 // Opening the CPU, and the virtual devices that it stands behind, wherever the program runs.
 
+import type { WasmOptions } from '../targets/wasm/compile.ts';
 import type { CpuDevice, CpuSettings, CpuTarget } from './cpu/device.ts';
 import type { Surroundings } from './cpu/surroundings.ts';
 import type { EngineModel } from './model/engines.ts';
@@ -9,6 +10,8 @@ import { checkDefaultStream, checkOption, type OpenOptions } from './open-option
 export interface Place {
   /** How many threads run blocks, unless an option says otherwise. */
   readonly threads: number;
+  /** Whether a device may have more than 4 GiB, where the engine can. */
+  readonly mayBeWide: boolean;
   /** What a device finds there that is to have so many threads. */
   surroundings(target: 'wasm' | 'interpreter', threads: number): Promise<Surroundings>;
 }
@@ -43,18 +46,28 @@ export async function openModel(model: EngineModel, options: OpenOptions, place:
   const known = kernelTime === undefined || typeof kernelTime === 'function';
   checkOption('kernelTime', kernelTime, known, 'a function of a launch that gives milliseconds');
   checkOption('execute', execute, typeof execute === 'boolean', 'true or false');
-  // Kernels and data are real, so they must fit the CPU's memory too.
-  const memory = Math.min(options.memory ?? model.memory, maximumBytes);
+  // Kernels and data are real, so they must fit the CPU's memory too; more than 4 GiB of it are asked for.
+  const memory = options.memory ?? Math.min(model.memory, maximumBytes);
   const settings = await cpuSettings({ ...options, memory }, place, () => compilingFor(options));
   return createModelDevice(model, settings, { kernelTime, execute });
 }
 
-async function compilingFor({ target = 'wasm', delivery = 'eager' }: OpenOptions, own?: CpuTarget) {
-  const [{ loadTarget }, { specialise }] = await Promise.all([
+async function compilingFor(options: OpenOptions, own?: CpuTarget) {
+  const { target = 'wasm', delivery = 'eager' } = options;
+  const [{ loadTarget }, { specialise }, widen] = await Promise.all([
     import('./cpu/targets.ts'),
     import('../compiler/specialise.ts'),
+    widenFor(options),
   ]);
-  return { specialise, target: own ?? (await loadTarget(target, delivery)) };
+  return { specialise, target: own ?? (await loadTarget(target, delivery, widen)) };
+}
+
+/** What finishes modules for a memory of more than 4 GiB; absent where it is smaller. */
+export async function widenFor({ memory = 0 }: OpenOptions): Promise<WasmOptions['widen']> {
+  const { addressTypeFor } = await import('./cpu/linear-memory.ts');
+  return addressTypeFor(memory) === 'i64'
+    ? (await import('../targets/wasm/widened.ts')).widened
+    : undefined;
 }
 
 async function cpuSettings(
@@ -62,14 +75,24 @@ async function cpuSettings(
   place: Place,
   load: () => Promise<Compiling>,
 ): Promise<CpuSettings> {
-  const { maximumBytes } = await import('./cpu/linear-memory.ts');
+  const { addressTypeFor, hasWideMemories, maximumBytes, widestBytes } = await import(
+    './cpu/linear-memory.ts'
+  );
   const { memory = maximumBytes, threads = place.threads, target = 'wasm' } = options;
   const { delivery = 'eager', defaultStream = 'legacy' } = options;
+  const addressType = addressTypeFor(memory);
+  // To ask takes an engine some of its address space.
+  const asksForMore = addressType === 'i64' && place.mayBeWide;
+  const isWide = asksForMore && hasWideMemories();
+  const most = isWide ? widestBytes : maximumBytes;
   checkOption(
     'memory',
     memory,
-    memory >= 65536 && memory <= maximumBytes,
-    `bytes, from 65536 to ${maximumBytes}`,
+    memory >= 65536 && memory <= most,
+    `bytes, from 65536 to ${most}`,
+    asksForMore && !isWide
+      ? `up to ${widestBytes} there are in Node 24 and later, whose memories have addresses of 64 bits`
+      : undefined,
   );
   checkOption(
     'threads',
@@ -82,5 +105,5 @@ async function cpuSettings(
   checkOption('delivery', delivery, known, "'eager', 'late' or a whole number, the seed of a random order");
   checkDefaultStream(defaultStream);
   const [compiling, surroundings] = await Promise.all([load(), place.surroundings(target, threads)]);
-  return { memory, threads, defaultStream, surroundings, ...compiling };
+  return { memory, addressType, threads, defaultStream, surroundings, ...compiling };
 }

@@ -17,7 +17,10 @@ export type DeviceName =
 
 /** Options of `open`; those that a device has no use for are ignored. */
 export interface OpenOptions {
-  /** Bytes of device memory. On the CPU at most 4 GiB less 64 KiB, which is the default; only what is used is taken. */
+  /**
+   * Bytes of device memory. On the CPU the default is 4 GiB less 64 KiB; only what is used is taken. More, up to 12 GiB, has
+   * addresses of 64 bits, which takes Node 24 or later, and some kernels' time.
+   */
   readonly memory?: number;
   /** How many threads run the blocks of a kernel. Default: as many as the machine runs at a time. */
   readonly threads?: number;
@@ -57,10 +60,17 @@ export function checkDefaultStream(defaultStream: unknown): void {
 }
 
 /** Throws WS4007 unless an option is valid. */
-export function checkOption(option: string, given: unknown, valid: boolean, expected: string): void {
+export function checkOption(
+  option: string,
+  given: unknown,
+  valid: boolean,
+  expected: string,
+  hint?: string,
+): void {
   if (valid) return;
   throw new WarpstageError({
     code: 'WS4007',
     message: `open: option \`${option}\` must be ${expected}, and is ${String(given)}`,
+    ...(hint === undefined ? {} : { hint }),
   });
 }

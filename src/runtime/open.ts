@@ -8,11 +8,12 @@ import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Device } from './device.ts';
-import { openCpu, openCpuWith, openModel, type Place } from './open-cpu.ts';
+import { openCpu, openCpuWith, openModel, type Place, widenFor } from './open-cpu.ts';
 import { checkDefaultStream, checkOption, type DeviceName, type OpenOptions } from './open-options.ts';
 
 /** Engines with threads of their own. */
 const inNode: Place = {
+  mayBeWide: true,
   get threads() {
     return availableParallelism();
   },
@@ -52,7 +53,8 @@ export async function open(name?: DeviceName, options: OpenOptions = {}): Promis
  * loaded before (late-compiler.ts).
  */
 export async function openForJobs(name: DeviceName, options: OpenOptions): Promise<Device> {
-  if (name !== 'cpu') return open(name, options);
+  // What is kept is for memories of 4 GiB at most.
+  if (name !== 'cpu' || (await widenFor(options)) !== undefined) return open(name, options);
   return openCpuWith(options, inNode, async () => {
     const [{ LateCompiler }, { KeptKernels }] = await Promise.all([
       import('./cpu/late-compiler.ts'),
@@ -68,7 +70,7 @@ async function openNative(options: OpenOptions): Promise<Device> {
   checkOption('compile', compile, compile === 'aside' || compile === 'first', "'aside' or 'first'");
   checkOption('target', target, target === undefined, "left out for the device 'cpu-native'");
   const { nativeTarget } = await import('./cpu/native/target.ts');
-  return openCpu(options, inNode, await nativeTarget(compile === 'first'));
+  return openCpu(options, inNode, await nativeTarget(compile === 'first', await widenFor(options)));
 }
 
 async function openCuda(

@@ -10,9 +10,10 @@
 // described by a launch record in that memory, in 16-byte slots:
 //   slot 0:             gridDim.x, .y, .z as u32, then the bytes from one block's arena to the next's
 //                       where blocks have one each
-//   a slot a parameter: an array's address and length (u32 each), or a scalar's value in its own
+//   a slot a parameter: an array's address and length (u64 each), or a scalar's value in its own
 //                       type (bool as u32) in the first 8 bytes
-//   a slot each shared array: its offset in the arena and its length (u32 each)
+//   a slot each shared array: its offset in the arena and its length (u64 each)
+// The record and the arenas lie below 4 GiB, whatever the memory has.
 // An arena is the memory that a block needs beside the arrays: the shared arrays first, each
 // aligned to 16 bytes, then `scratchBytes` for the target's own use. Every thread of the device
 // that runs blocks has one arena at a time, aligned to 256 bytes, and its contents are undefined

@@ -104,7 +104,7 @@ const target = (checked: boolean): Target => ({
       const values = program.parameters.map((parameter, id) => {
         const slot = record + 16 * (1 + id);
         if (parameter.kind === 'array') {
-          const length = view.getUint32(slot + 4, true);
+          const length = view.getUint32(slot + 8, true);
           const address = begin + view.getUint32(slot, true);
           const allocation = new Allocation(address, 0, reach, () => {});
           return new DeviceMemoryArray(null as never, parameter.element, length, allocation);
@@ -125,7 +125,7 @@ const target = (checked: boolean): Target => ({
       });
       const shared = program.sharedArrays.map((_, id) => {
         const slot = record + 16 * (1 + program.parameters.length + id);
-        return { offset: view.getUint32(slot, true), length: view.getUint32(slot + 4, true) };
+        return { offset: view.getUint32(slot, true), length: view.getUint32(slot + 8, true) };
       });
       const work: LaunchWork = {
         kind: 'launch',

@@ -12,7 +12,7 @@ const range = { source: 0, start: 0, end: 1 };
 const kernels = {
   /** y[i] = y[i] * 3 + a */
   step({ words, slot, block, first, end }) {
-    const [y, length, a] = [slot(1) / 4, slot(1, 1), slot(2)];
+    const [y, length, a] = [slot(1) / 4, slot(1, 2), slot(2)];
     for (let i = first * block; i < Math.min(length, end * block); ++i) words[y + i] = words[y + i] * 3 + a;
     return null;
   },

@@ -42,6 +42,7 @@ export const handMadeTarget: CpuTarget = {
 export function openHandMade(settings: Partial<CpuSettings> = {}): CpuDevice {
   return new CpuDevice({
     memory: 64 * 1024 * 1024,
+    addressType: 'i32',
     threads: Math.max(2, availableParallelism()),
     defaultStream: 'legacy',
     surroundings: threads,

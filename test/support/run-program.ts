@@ -118,16 +118,14 @@ export function runProgram(target: Target, original: Program, launch: ProgramLau
     const slot = record + 16 * (1 + id);
     const array = arrays[id];
     if (array) {
-      view.setUint32(slot, array.address, true);
-      view.setUint32(slot + 4, array.length, true);
+      setPair(view, slot, array.address, array.length);
     } else if (parameter.kind === 'scalar') {
       writeScalar(view, slot, parameter.type, scalars[id]!);
     }
   });
   shared.forEach(({ offset, length }, id) => {
     const slot = record + 16 * (1 + program.parameters.length + id);
-    view.setUint32(slot, offset, true);
-    view.setUint32(slot + 4, length, true);
+    setPair(view, slot, offset, length);
   });
 
   const printed: string[] = [];
@@ -172,6 +170,11 @@ class Layout {
       }
     }
   }
+}
+
+function setPair(view: DataView, slot: number, first: number, second: number): void {
+  view.setBigUint64(slot, BigInt(first), true);
+  view.setBigUint64(slot + 8, BigInt(second), true);
 }
 
 function writeScalar(view: DataView, slot: number, type: string, value: Value): void {

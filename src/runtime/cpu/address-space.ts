@@ -1,7 +1,8 @@
 // What of the address space a CPU device may take, where it is limited: by `ulimit -v`, or by a cluster's queue.
 //
 // V8 reserves 10 GiB for each memory of WebAssembly, so that code needs no test of its accesses; Node's flag
-// `--disable-wasm-trap-handler` has code test them, and a memory then takes what it may grow to. A device has
+// `--disable-wasm-trap-handler` has code test them, and a memory then takes what it may grow to. A memory of more than
+// 4 GiB takes 16. A device has
 // two memories, and threads, for each of which V8 reserves more. A process that finds no room for a thread is
 // ended by V8, so this is counted before anything is taken. Where there is little, the device is smaller and
 // has fewer threads.
@@ -13,7 +14,7 @@ import type { DeviceSize } from './surroundings.ts';
 
 const MiB = 2 ** 20;
 /** What V8 reserves for a memory, unless code tests its accesses. */
-const guarded = 10.5 * 1024 * MiB;
+const guarded = { i32: 10.5 * 1024 * MiB, i64: 16.5 * 1024 * MiB } as const;
 /** What a thread takes: seen on Node 20 to 26 are 590 MiB. */
 const ofThread = 640 * MiB;
 /** For the program's own arrays, and for what the first thread takes besides. */
@@ -51,13 +52,14 @@ export function canTest(): boolean {
  * Besides those that run blocks, two threads copy.
  */
 export function sizeThatFits(wanted: DeviceSize, left: number, hasGuards: boolean): DeviceSize | null {
-  const memories = hasGuards ? 2 * guarded : 2 * least;
+  const isWide = wanted.addressType === 'i64';
+  const memories = hasGuards || isWide ? 2 * guarded[wanted.addressType] : 2 * least;
   const threads = Math.min(wanted.threads, Math.floor((left - ofProgram - memories) / ofThread) - 2);
   if (threads < 1) return null;
-  if (hasGuards) return { ...wanted, threads };
+  if (hasGuards || isWide) return { ...wanted, threads };
   const free = left - ofProgram - (threads + 2) * ofThread;
   const staging = Math.max(least, Math.min(wanted.staging, free / 4));
-  return { memory: Math.min(wanted.memory, free - staging), staging, threads };
+  return { ...wanted, memory: Math.min(wanted.memory, free - staging), staging, threads };
 }
 
 /** What is left of the address space holds no device. */

@@ -49,7 +49,7 @@ import { assign } from './assignments.ts';
 import { CommandTable, createCommandTableMemory } from './command-table.ts';
 import { CpuDispatcher } from './dispatcher.ts';
 import { LaunchArea } from './launch-area.ts';
-import { LinearMemory } from './linear-memory.ts';
+import { type AddressType, LinearMemory, widestBytes } from './linear-memory.ts';
 import type { RecordedStages, RunnerSource } from './messages.ts';
 import { StageExecutables } from './stage-executables.ts';
 import type { StagingHost } from './staging.ts';
@@ -73,8 +73,9 @@ export interface CpuTarget {
 }
 
 export interface CpuSettings {
-  /** Bytes of device memory. */
+  /** Bytes of device memory, and of which type its addresses are. */
   readonly memory: number;
+  readonly addressType: AddressType;
   /** Threads that run blocks. */
   readonly threads: number;
   readonly defaultStream: DefaultStreamMode;
@@ -105,7 +106,7 @@ export interface VirtualDispatcher extends Dispatcher {
 const sharedMemoryPerBlock = 227 * 1024;
 
 /** Staging takes as much as it needs of one memory. */
-const stagingBytes = 2 ** 32;
+const stagingBytes = { i32: 2 ** 32, i64: widestBytes } as const;
 
 export class CpuDevice implements Device {
   readonly properties: DeviceProperties;
@@ -145,15 +146,16 @@ export class CpuDevice implements Device {
   readonly loadCompiler: () => Promise<void>;
 
   constructor(settings: CpuSettings) {
-    const { surroundings, target, virtual } = settings;
+    const { surroundings, target, virtual, addressType } = settings;
     const { memory, staging, threads } = surroundings.sizeOf({
       memory: settings.memory,
-      staging: stagingBytes,
+      staging: stagingBytes[addressType],
+      addressType,
       threads: target.parallel ? settings.threads : 1,
     });
     this.#surroundings = surroundings;
-    this.#memory = new LinearMemory(memory);
-    this.#staging = new LinearMemory(staging);
+    this.#memory = new LinearMemory(memory, addressType);
+    this.#staging = new LinearMemory(staging, addressType);
     this.#reportLeft = () => target.reportLeft?.();
     this.loadCompiler = settings.loadCompiler ?? (async () => {});
     const name = `${surroundings.processor}${target.about === undefined ? '' : `, ${target.about}`}`;
@@ -269,7 +271,7 @@ export class CpuDevice implements Device {
   }
 
   #takeArea(bytes: number): Allocation {
-    const address = this.#orWait(() => this.#memory.allocate(bytes));
+    const address = this.#orWait(() => this.#memory.allocateLow(bytes));
     if (address === null) throw this.#outOfMemory('a launch', bytes);
     return new Allocation(address, bytes, this.#reach, () => this.#memory.free(address));
   }

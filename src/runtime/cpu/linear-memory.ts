@@ -3,6 +3,9 @@
 //
 // The memory begins small and grows when an allocation needs it; it never moves, so that every
 // thread's addresses stay valid. Fresh pages are zero, which spares clearing them.
+//
+// In a memory with addresses of 64 bits arrays begin at 4 GiB. Below that, where 32 bits are enough, lies what launches
+// have beside their arrays.
 
 import { Allocator } from '../allocator.ts';
 import { fillBytes } from '../box.ts';
@@ -12,20 +15,66 @@ const pageBytes = 65536;
 /** The most that one memory may have: its last page would end at 2^32, which 32 bits cannot say. */
 export const maximumBytes = 65535 * pageBytes;
 
+const arraysBegin = 2 ** 32;
+/** The most bytes of arrays in a memory with addresses of 64 bits: engines give 16 GiB in all. */
+export const widestBytes = 2 ** 34 - arraysBegin;
+
+export type AddressType = 'i32' | 'i64';
+
+/** The addresses of a memory for so many bytes of arrays. */
+export function addressTypeFor(bytes: number): AddressType {
+  return bytes > maximumBytes ? 'i64' : 'i32';
+}
+
+/** Whether the engine has memories with addresses of 64 bits: Node has from version 24. */
+export function hasWideMemories(): boolean {
+  try {
+    return newMemory(1, 'i64').grow(0n as never) === (1n as never);
+  } catch {
+    return false;
+  }
+}
+
+function newMemory(maximum: number, addressType: AddressType): WebAssembly.Memory {
+  if (addressType === 'i32') return new WebAssembly.Memory({ initial: 1, maximum, shared: true });
+  // The types that Node has know numbers alone.
+  const wide = { address: addressType, initial: 1n, maximum: BigInt(maximum), shared: true };
+  return new WebAssembly.Memory(wide as unknown as WebAssembly.MemoryDescriptor);
+}
+
+/** Whether a memory has addresses of 64 bits is known by what it grows by. */
+function grow(memory: WebAssembly.Memory, pages: number): void {
+  try {
+    memory.grow(pages);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    memory.grow(BigInt(pages) as never);
+  }
+}
+
 export class LinearMemory {
+  /** Of arrays. */
   readonly allocator: Allocator;
+  /** Of what launches have beside them: the same one, where all addresses have 32 bits. */
+  readonly #low: Allocator;
   readonly #maximumPages: number;
   #memory: WebAssembly.Memory | null;
   #bytes: Uint8Array;
   /** Everything from here on was never handed out, and is zero. */
   #pristine = 0;
 
-  constructor(limit: number) {
-    this.#maximumPages = Math.max(1, Math.floor(Math.min(limit, maximumBytes) / pageBytes));
-    this.#memory = new WebAssembly.Memory({ initial: 1, maximum: this.#maximumPages, shared: true });
+  /** `limit`: bytes of arrays at most. */
+  constructor(limit: number, addressType: AddressType = 'i32') {
+    const isWide = addressType === 'i64';
+    const end = isWide
+      ? arraysBegin + Math.min(limit, widestBytes)
+      : Math.max(pageBytes, Math.min(limit, maximumBytes));
+    this.#maximumPages = Math.floor(end / pageBytes);
+    this.#memory = newMemory(this.#maximumPages, addressType);
     this.#bytes = new Uint8Array(this.#memory.buffer);
     // Address 0 is nobody's, so that a wild zero is not an array.
-    this.allocator = new Allocator(1, this.#maximumPages * pageBytes);
+    this.allocator = new Allocator(isWide ? arraysBegin : 1, this.#maximumPages * pageBytes);
+    this.#low = isWide ? new Allocator(1, arraysBegin - pageBytes) : this.allocator;
   }
 
   get memory(): WebAssembly.Memory {
@@ -48,10 +97,19 @@ export class LinearMemory {
 
   /** The address of `bytes` bytes, or null if they are not to be had. */
   allocate(bytes: number): number | null {
-    const address = this.allocator.allocate(bytes);
+    return this.#allocate(this.allocator, bytes);
+  }
+
+  /** The same below 4 GiB. */
+  allocateLow(bytes: number): number | null {
+    return this.#allocate(this.#low, bytes);
+  }
+
+  #allocate(allocator: Allocator, bytes: number): number | null {
+    const address = allocator.allocate(bytes);
     if (address === null) return null;
     if (this.#reach(address + bytes)) return address;
-    this.allocator.free(address);
+    allocator.free(address);
     return null;
   }
 
@@ -64,7 +122,7 @@ export class LinearMemory {
   }
 
   free(address: number): void {
-    this.allocator.free(address);
+    (address < arraysBegin ? this.#low : this.allocator).free(address);
   }
 
   #reach(end: number): boolean {
@@ -81,7 +139,7 @@ export class LinearMemory {
 
   #grow(pages: number): boolean {
     try {
-      this.memory.grow(pages - this.#bytes.length / pageBytes);
+      grow(this.memory, pages - this.#bytes.length / pageBytes);
     } catch {
       return false;
     }
@@ -103,7 +161,7 @@ export class MemoryView {
   /** The memory, of which the first `end` bytes are needed. */
   upTo(end: number): Uint8Array {
     if (end > this.#bytes.length) {
-      this.#memory.grow(0); // the growth of another thread may not have arrived in this one
+      grow(this.#memory, 0); // the growth of another thread may not have arrived in this one
       this.#bytes = new Uint8Array(this.#memory.buffer);
     }
     return this.#bytes;

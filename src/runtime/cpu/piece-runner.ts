@@ -37,7 +37,7 @@ function pieceRunner(pieces: FilePieces, run: BlockRunner, memory: WebAssembly.M
     const before = view.getFloat64(range, true);
     const at = arena + recordOffset;
     bytes.set(record, at);
-    for (const { slot, offset } of files) view.setUint32(at + slot, arena + offset, true);
+    for (const { slot, offset } of files) view.setBigUint64(at + slot, BigInt(arena + offset), true);
     // Noted once: between two pieces each line of a program comes from memory again.
     let [read, compute, write] = [0, 0, 0];
     for (let piece = before + first; piece < before + end; ++piece) {

@@ -3,6 +3,7 @@
 
 import type { CommandTable, CommandTableMemory, EngineName } from './command-table.ts';
 import type { Runnable } from './file-pieces.ts';
+import type { AddressType } from './linear-memory.ts';
 import type { Order, Report, RunnerSource } from './messages.ts';
 
 /** What a device is to have. */
@@ -12,6 +13,8 @@ export interface DeviceSize {
   readonly staging: number;
   /** Threads that run blocks. */
   readonly threads: number;
+  /** Of its memories' addresses. */
+  readonly addressType: AddressType;
 }
 
 export interface EngineEvents {

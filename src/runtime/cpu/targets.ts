@@ -2,19 +2,20 @@
 //
 // A target is loaded when a device that uses it is opened.
 
-import type { WasmExecutable } from '../../targets/wasm/compile.ts';
+import type { WasmExecutable, WasmOptions } from '../../targets/wasm/compile.ts';
 import type { CpuTarget } from './device.ts';
 
-/** Loads a target. `delivery` is the interpreter's. */
+/** Loads a target. `delivery` is the interpreter's; `widen`: for a memory of more than 4 GiB (widened.ts). */
 export async function loadTarget(
   name: 'wasm' | 'interpreter',
   delivery: 'eager' | 'late' | number,
+  widen?: WasmOptions['widen'],
 ): Promise<CpuTarget> {
   if (name === 'wasm') {
     const { compileWasm, compileWithStages } = await import('../../targets/wasm/compile.ts');
     return {
-      compile: compileWasm,
-      withStages: (executable) => compileWithStages(executable as WasmExecutable),
+      compile: (program) => compileWasm(program, { widen }),
+      withStages: (executable) => compileWithStages(executable as WasmExecutable, { widen }),
       runners: name,
       parallel: true,
     };

@@ -33,12 +33,13 @@ export function readLaunch(
   const { buffer } = context.memory;
   const view = new DataView(buffer);
   const word = (address: number) => view.getUint32(address, true);
+  const long = (address: number) => Number(view.getBigUint64(address, true));
   const arrays: (Elements | undefined)[] = [];
   const scalars: (Value | undefined)[] = [];
   program.parameters.forEach((parameter, id) => {
     const slot = record + 16 * (1 + id);
     if (parameter.kind === 'array') {
-      arrays[id] = elementsAt(parameter.name, parameter.element, buffer, word(slot), word(slot + 4));
+      arrays[id] = elementsAt(parameter.name, parameter.element, buffer, long(slot), long(slot + 8));
     } else {
       scalars[id] = readScalar(view, slot, parameter.type);
     }
@@ -46,7 +47,7 @@ export function readLaunch(
   const sharedArraysIn = (place: number) =>
     program.sharedArrays.map(({ name, element }, id) => {
       const slot = record + 16 * (1 + program.parameters.length + id);
-      return elementsAt(name, element, buffer, place + word(slot), word(slot + 4));
+      return elementsAt(name, element, buffer, place + long(slot), long(slot + 8));
     });
   const arenaStride = word(record + 12);
   const ofBlock = (linear: number) => {

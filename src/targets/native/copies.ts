@@ -6,7 +6,7 @@
 
 import type { WasmType } from '../wasm/encoder/code.ts';
 import type { Instruction } from './decode.ts';
-import { type Operation, operationOf, wideText } from './operations.ts';
+import { type Operation, operationOf, typeOfLetter, wideText } from './operations.ts';
 
 /** How many vectors of 128 bits are one. */
 export type Times = 2 | 4;
@@ -242,7 +242,7 @@ export class Copies {
       isWide && value.type === 'v128' ? this.#widened(value) : value.text,
     );
     const text = wideText(name, operation, texts, isWide ? this.#times : 1);
-    return text !== null && this.#push(output, typeOf(result), isWide, text);
+    return text !== null && this.#push(output, typeOfLetter(result), isWide, text);
   }
 
   #take(count: number): Value[] {
@@ -286,12 +286,6 @@ const vectorSteps: Readonly<Record<string, number>> = {
   'v128.store16x4': 8,
 };
 const wideMemory: Readonly<Record<string, string>> = { 'v128.load': 'ws_load', 'v128.store': 'ws_store' };
-
-const letters: Readonly<Record<string, WasmType>> = { i: 'i32', l: 'i64', f: 'f32', d: 'f64', v: 'v128' };
-
-function typeOf(letter: string): WasmType {
-  return letters[letter]!;
-}
 
 function typeOfName(instruction: string): WasmType {
   return instruction.split('.')[0] as WasmType;

@@ -7,6 +7,7 @@ import type { WasmType } from '../wasm/encoder/code.ts';
 import { typeBytes } from '../wasm/encoder/code.ts';
 import {
   atomicFence,
+  engineOpcodes,
   laneMemoryOpcodes,
   laneOpcodes,
   memoryCopy,
@@ -22,6 +23,8 @@ import {
 /** One instruction, with what stands behind its opcode. */
 export type Instruction =
   | { readonly kind: 'plain'; readonly name: string }
+  /** Of modules for an engine alone. It takes so many vectors, and gives one. */
+  | { readonly kind: 'engine'; readonly name: string; readonly operands: 1 | 2 }
   | { readonly kind: 'lane'; readonly name: string; readonly lane: number }
   | { readonly kind: 'memory'; readonly name: string; readonly offset: number }
   | { readonly kind: 'lane memory'; readonly name: string; readonly offset: number; readonly lane: number }
@@ -51,12 +54,28 @@ export interface DecodedFunction extends Signature {
   readonly locals: readonly WasmType[];
   /** Without the last `end`. */
   readonly body: readonly Instruction[];
+  /** Its entry in the code section, and where in that each instruction of the body ends. */
+  readonly bytes: Uint8Array;
+  readonly ends: readonly number[];
+}
+
+/** How many values an instruction of memory takes beside the address. */
+export function valuesOfMemory(name: string): number {
+  if (name.endsWith('.cmpxchg')) return 2;
+  return name.includes('.store') || name.includes('.rmw') ? 1 : 0;
+}
+
+/** Whether an instruction of memory leaves no value. */
+export function isStore(name: string): boolean {
+  return name.includes('.store');
 }
 
 /** Functions are numbered imports first. */
 export interface DecodedModule {
   readonly imports: readonly ImportedFunction[];
   readonly functions: readonly DecodedFunction[];
+  /** The type of addresses in its memory. */
+  readonly addressType: 'i32' | 'i64';
   /** Numbers of functions, by the names under which they are exported. */
   readonly exports: ReadonlyMap<string, number>;
 }
@@ -69,18 +88,28 @@ const typeOfByte = new Map(
 const named = (table: Readonly<Record<string, number | readonly [number, number]>>) =>
   new Map(Object.entries(table).map(([name, at]) => [typeof at === 'number' ? at : at[0], name]));
 const plain = named({ ...plainOpcodes, ...relaxedOpcodes, ...processorOpcodes });
+const ofEngine = named(engineOpcodes);
 const ofLane = named(laneOpcodes);
 const ofMemory = named(memoryOpcodes);
 const ofLaneMemory = named(laneMemoryOpcodes);
 
 const utf8 = new TextDecoder();
 
-class Reader {
+export class Reader {
   readonly #bytes: Uint8Array;
   #at = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
+  }
+
+  /** All that it reads, and how far it is. */
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
+
+  get at(): number {
+    return this.#at;
   }
 
   get isAtEnd(): boolean {
@@ -149,6 +178,7 @@ export function decodeModule(bytes: Uint8Array): DecodedModule {
   const own: Signature[] = [];
   const exports = new Map<string, number>();
   const functions: DecodedFunction[] = [];
+  let addressType: DecodedModule['addressType'] = 'i32';
   const sections: Readonly<Record<number, (section: Reader) => void>> = {
     1: (section) =>
       types.push(
@@ -166,7 +196,8 @@ export function decodeModule(bytes: Uint8Array): DecodedModule {
           return;
         }
         // The memory: its flags, and both limits.
-        for (let i = 0; i < 3; i += 1) section.unsigned();
+        if ((section.unsigned() & 4) !== 0) addressType = 'i64';
+        for (let i = 0; i < 2; i += 1) section.unsigned();
       });
     },
     3: (section) => own.push(...section.list(() => types[section.unsigned()]!)),
@@ -186,7 +217,7 @@ export function decodeModule(bytes: Uint8Array): DecodedModule {
     const section = module.sized();
     read?.(section);
   }
-  return { imports, functions, exports };
+  return { addressType, imports, functions, exports };
 }
 
 function decodeFunction(code: Reader, signature: Signature): DecodedFunction {
@@ -197,9 +228,14 @@ function decodeFunction(code: Reader, signature: Signature): DecodedFunction {
     for (let i = 0; i < count; i += 1) locals.push(type);
   });
   const body: Instruction[] = [];
-  while (!code.isAtEnd) body.push(instruction(code));
+  const ends: number[] = [];
+  while (!code.isAtEnd) {
+    body.push(instruction(code));
+    ends.push(code.at);
+  }
   body.pop();
-  return { ...signature, locals, body };
+  ends.pop();
+  return { ...signature, locals, body, bytes: code.bytes, ends };
 }
 
 function instruction(code: Reader): Instruction {
@@ -207,6 +243,9 @@ function instruction(code: Reader): Instruction {
   const opcode = first >= 0xfc ? first * 0x1000 + code.unsigned() : first;
   const name = plain.get(opcode);
   if (name !== undefined) return { kind: 'plain', name };
+  const engine = ofEngine.get(opcode);
+  if (engine !== undefined)
+    return { kind: 'engine', name: engine, operands: engine.includes('trunc') ? 1 : 2 };
   const offset = () => {
     code.unsigned();
     return code.unsigned();

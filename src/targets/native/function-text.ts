@@ -7,9 +7,16 @@
 import type { WasmType } from '../wasm/encoder/code.ts';
 import type { LaneInstruction, PlainInstruction } from '../wasm/encoder/opcodes.ts';
 import { constantText, type Output, type Times, WideLocals } from './copies.ts';
-import type { DecodedFunction, DecodedModule, Instruction, Signature } from './decode.ts';
+import {
+  type DecodedFunction,
+  type DecodedModule,
+  type Instruction,
+  isStore,
+  type Signature,
+  valuesOfMemory,
+} from './decode.ts';
 import { foldAt } from './folds.ts';
-import { laneOperations, type Operation, operationOf, textOf } from './operations.ts';
+import { laneOperations, type Operation, operationOf, textOf, typeOfLetter } from './operations.ts';
 import { findTogether, type Together, writeTogether } from './widening.ts';
 
 export const cTypes: Readonly<Record<WasmType, string>> = {
@@ -19,19 +26,6 @@ export const cTypes: Readonly<Record<WasmType, string>> = {
   f64: 'double',
   v128: 'ws_v128',
 };
-
-const typeOfLetter: Readonly<Record<string, WasmType>> = {
-  i: 'i32',
-  l: 'i64',
-  f: 'f32',
-  d: 'f64',
-  v: 'v128',
-};
-
-/** What instructions of memory take beside the address, and give; the rest follows from their names. */
-const isStore = (name: string) => name.includes('.store');
-const operandsOfAtomic = (name: string) =>
-  name.endsWith('atomic.load') ? 0 : name.endsWith('cmpxchg') ? 2 : 1;
 
 interface Value {
   readonly type: WasmType;
@@ -99,7 +93,7 @@ class FunctionWriter {
     this.#line('const volatile int32_t *const stop = e->stop;');
     for (const { name, times } of this.#wide.all) this.#line(`${wideTypes[times]} ${name} = {0};`);
     const copies = body.filter(({ kind }) => kind === 'copy');
-    for (const at of copies.keys()) this.#line(`uint32_t c${at} = 0;`);
+    for (const at of copies.keys()) this.#line(`ws_address c${at} = 0;`);
     for (let position = 0; position < body.length; position += 1) {
       const together = this.#dead === null ? this.#together.get(position) : undefined;
       if (together === undefined) {
@@ -187,6 +181,8 @@ class FunctionWriter {
       case 'plain':
         this.#plain(instruction.name as PlainInstruction);
         return;
+      case 'engine':
+        throw new Error(`no C is written for ${instruction.name}`);
       case 'constant':
         this.#push(instruction.type, constantText(instruction.type, [instruction.bits]));
         return;
@@ -275,19 +271,17 @@ class FunctionWriter {
     const [operands = '', result = ''] = operation[0].split('>');
     const text = textOf(operation, this.#take(operands.length));
     if (result === '_') this.#line(`${text};`);
-    else this.#push(typeOfLetter[result]!, finished(text));
+    else this.#push(typeOfLetter(result), finished(text));
   }
 
-  /** The sum does not wrap: it has 33 bits. */
+  /** The sum does not wrap: it has 64 bits. */
   #address(address: string, offset: number): string {
     return offset === 0 ? `m + ${address}` : `m + ${address} + ${offset}u`;
   }
 
   #memory(name: string, offset: number): void {
     const [type = ''] = name.split('.');
-    const isAtomic = name.includes('.atomic.');
-    const count = isAtomic ? operandsOfAtomic(name) : isStore(name) ? 1 : 0;
-    const [address, ...values] = this.#take(1 + count);
+    const [address, ...values] = this.#take(1 + valuesOfMemory(name));
     const call = `${cName(name)}(${[this.#address(address!, offset), ...values].join(', ')})`;
     if (isStore(name)) this.#line(`${call};`);
     else this.#push(type as WasmType, call);

@@ -33,7 +33,7 @@ export function nativeText(bytes: Uint8Array, widest: 1 | Times = 1): NativeText
     ...[...exports].map(([name, number]) => exportText(module, name, number)),
   ].join('');
   return {
-    text: `${types}${usedDefinitions([prelude], own)}${own}`,
+    text: `${types(decoded.addressType)}${usedDefinitions([prelude], own)}${own}`,
     imports,
     exports: Object.fromEntries(
       [...exports].map(([name, number]) => [name, functions[number - imports.length]!.parameters.length]),

@@ -5,6 +5,7 @@
 // may be seen as. What is longer than a line is a function of the prelude. Where C leaves open what WebAssembly
 // says (shifts by 32, conversions out of range, minima of NaN), the text says it.
 
+import type { WasmType } from '../wasm/encoder/code.ts';
 import type {
   LaneInstruction,
   PlainInstruction,
@@ -14,6 +15,13 @@ import type {
 
 /** Operands and result by letters: i32, l (i64), f32, d (f64), v128, and _ for none; `m` is the memory. */
 export type Operation = readonly [signature: string, text: string];
+
+const letters: Readonly<Record<string, WasmType>> = { i: 'i32', l: 'i64', f: 'f32', d: 'f64', v: 'v128' };
+
+/** The type that a letter of a signature stands for. */
+export function typeOfLetter(letter: string): WasmType {
+  return letters[letter]!;
+}
 
 const same = (type: 'i32' | 'i64', [name, text]: readonly [string, string]): [string, Operation] => {
   const letter = type === 'i32' ? 'i' : 'l';

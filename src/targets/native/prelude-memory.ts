@@ -83,16 +83,16 @@ WS void ws_v128_store64_lane(uint8_t *at, ws_v128 value, int lane) {
  * that lie far apart, in other pages, where none fetches ahead by itself: so each copy asks for what lies as far behind it
  * as it lies behind the one before (`before`, which is each copy's own).
  */
-const copies = `WS void ws_copy(uint8_t *m, uint32_t to, uint32_t from, uint32_t bytes, uint32_t *before) {
-  const uint32_t step = from - *before;
+const copies = `WS void ws_copy(uint8_t *m, ws_address to, ws_address from, ws_address bytes, ws_address *before) {
+  const ws_address step = from - *before;
   *before = from;
   if (WS_UNLIKELY(to - from < bytes)) {
     memmove(m + to, m + from, bytes);
     return;
   }
   if (bytes >= 256 && step != bytes)
-    for (uint32_t i = 0; i < bytes && i < 4096; i += 64) __builtin_prefetch(m + (uint32_t)(from + step + i));
-  uint32_t i = 0;
+    for (ws_address i = 0; i < bytes && i < 4096; i += 64) __builtin_prefetch(m + (ws_address)(from + step + i));
+  ws_address i = 0;
   for (; bytes - i >= 64; i += 64) *(ws_v512_at *)(m + to + i) = *(const ws_v512_at *)(m + from + i);
   for (; bytes - i >= 4; i += 4) *(ws_i32_at *)(m + to + i) = *(const ws_i32_at *)(m + from + i);
   for (; i < bytes; i += 1) m[to + i] = m[from + i];

@@ -9,7 +9,7 @@ import { memoryPrelude } from './prelude-memory.ts';
 import { widePrelude } from './prelude-wide.ts';
 
 /** Always kept. */
-export const types = `#include <stdint.h>
+export const types = (addressType: 'i32' | 'i64') => `#include <stdint.h>
 #include <string.h>
 #include <setjmp.h>
 #define WS static inline __attribute__((always_inline))
@@ -42,6 +42,7 @@ typedef uint16_t ws_u16x32 __attribute__((vector_size(64)));
 typedef float ws_f32x16 __attribute__((vector_size(64)));
 typedef double ws_f64x8 __attribute__((vector_size(64)));
 typedef long long ws_i64x8 __attribute__((vector_size(64)));
+typedef ${addressType === 'i64' ? 'uint64_t' : 'uint32_t'} ws_address;
 typedef void ws_host(uint32_t function);
 struct ws_env {
   uint8_t *memory;

@@ -148,8 +148,10 @@ export function writeAbreast(
         .if(() => void code.i32(1).op('return'));
       code.get(rounds).i32(fewRounds).op('i32.ge_u');
       if (walks !== null) {
+        const { indexType } = unit.program;
         launch.pushLength(walks);
-        code.i32(Math.ceil(cacheBytes / bytesOf(unit.elementOf(walks)))).op('i32.ge_u', 'i32.and');
+        code.address(indexType, Math.ceil(cacheBytes / bytesOf(unit.elementOf(walks))));
+        code.op(`${indexType}.ge_u`, 'i32.and');
       }
       code.if(() => void code.get(locals.blocks).set(width));
       code.get(next).set(block).br(more);

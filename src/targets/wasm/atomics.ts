@@ -61,7 +61,7 @@ export function writeAtomicOf(
   const { array, operator, result } = call;
   const type = elementValueType(unit.elementOf(array));
   writeCheck(context, call, index, 'write');
-  code.withTemporary('i32', (address) => {
+  code.withTemporary(unit.addressType, (address) => {
     pushElementAddress(context, array, index);
     code.set(address);
     code.withTemporary(bitsOf(type), (old) => {

@@ -1,6 +1,6 @@
 // Slots of shared arrays that lie where they were copied from (legalise/cpu/borrowing.ts).
 //
-// For each slot of such an array a word in the block's scratch memory says from where its elements are counted, so that an element's
+// For each slot of such an array an address in the block's scratch memory says from where its elements are counted, so that an element's
 // address is that and its index in the array. At first that is the array itself; a copy says where its source is, if no
 // array of the launch that the kernel writes to has memory in common with it, and copies into the array where one has.
 
@@ -9,6 +9,7 @@ import { bytesOf } from '../../kernel/layout.ts';
 import type { Borrowing } from '../legalise/cpu/borrowing.ts';
 import type { Local } from './encoder/code.ts';
 import type { ThreadContext } from './thread-context.ts';
+import type { Unit } from './unit.ts';
 
 /** An array's slots, and where in the scratch memory their words are. */
 export interface Borrowed extends Borrowing {
@@ -17,12 +18,17 @@ export interface Borrowed extends Borrowing {
 
 type Writing = Pick<ThreadContext, 'code' | 'unit' | 'launch'>;
 
+/** Bytes of an address. */
+export function addressBytes({ addressType }: Pick<Unit, 'addressType'>): number {
+  return addressType === 'i64' ? 8 : 4;
+}
+
 /** Writes what a block begins with: nothing was copied. */
 export function writeNothingBorrowed({ code, unit, launch }: Writing): void {
   for (const [id, { slots, place }] of unit.borrowed) {
     for (let slot = 0; slot < slots; slot += 1) {
       code.get(launch.scratch()).get(launch.address({ space: 'shared', id }));
-      code.memory('i32.store', place + 4 * slot);
+      code.memory(`${unit.addressType}.store`, place + addressBytes(unit) * slot);
     }
   }
 }
@@ -30,7 +36,7 @@ export function writeNothingBorrowed({ code, unit, launch }: Writing): void {
 /** Pushes from where the elements are counted of the slot that an index is in. */
 export function pushOrigin(writing: Writing, borrowed: Borrowed, index: Local): void {
   pushWord(writing, borrowed, index);
-  writing.code.memory('i32.load', borrowed.place);
+  writing.code.memory(`${writing.unit.addressType}.load`, borrowed.place);
 }
 
 /** Writes a copy of a slot: it is said where the source is, or `copy` is written. */
@@ -41,26 +47,28 @@ export function writeBorrowing(
   copy: () => void,
 ): void {
   const { code, unit, launch } = writing;
+  const type = unit.addressType;
   unit.tell('borrow', 'what is copied is read where it comes from');
   pushWord(writing, borrowed, to);
   code.get(launch.isApart(source)).if(
     () => {
       code.get(from).get(to).op('i32.sub');
-      code.i32(bytesOf(unit.elementOf(target))).op('i32.mul');
-      code.get(launch.address(source)).op('i32.add');
+      unit.writeAsAddress(code);
+      code.address(type, bytesOf(unit.elementOf(target))).op(`${type}.mul`);
+      code.get(launch.address(source)).op(`${type}.add`);
     },
     () => {
       copy();
       code.get(launch.address(target));
     },
-    'i32',
+    type,
   );
-  code.memory('i32.store', borrowed.place);
+  code.memory(`${type}.store`, borrowed.place);
 }
 
 /** Pushes the address of a slot's word, less `place`. What is not checked yet may lie in no slot, and gets the word of any. */
-function pushWord({ code, launch }: Writing, { length, slots }: Borrowed, index: Local): void {
+function pushWord({ code, launch, unit }: Writing, { length, slots }: Borrowed, index: Local): void {
   code.get(index).i32(Math.log2(length)).op('i32.shr_u');
-  code.i32(slots).op('i32.rem_u').i32(2).op('i32.shl');
+  code.i32(slots).op('i32.rem_u').i32(Math.log2(addressBytes(unit))).op('i32.shl');
   code.get(launch.scratch()).op('i32.add');
 }

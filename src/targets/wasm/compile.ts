@@ -4,13 +4,13 @@ import type { Program } from '../../compiler/ir.ts';
 import { inPlacePairs } from '../analysis/in-place.ts';
 import { countStatements } from '../analysis/walk.ts';
 import type { Executable } from '../executable.ts';
-import { lowerToRegions, lowerToStates, type PassOptions } from '../legalise/cpu/lower.ts';
+import { lowerToRegions, lowerToStates } from '../legalise/cpu/lower.ts';
 import type { CpuPass, OptionalCpuPass } from '../legalise/cpu/passes.ts';
 import type { Obstacle } from '../legalise/cpu/regions.ts';
 import { withStageMarks } from './marks.ts';
 import { writeRegions } from './regions.ts';
 import { writeStates } from './states/compile.ts';
-import { type Registers, Unit } from './unit.ts';
+import { type Registers, Unit, type UnitOptions } from './unit.ts';
 
 export type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
 
@@ -21,6 +21,8 @@ export interface WasmOptions {
   readonly without?: readonly OptionalCpuPass[];
   /** For code that is made of the module, and is not run by the engine. */
   readonly registers?: Registers;
+  /** For a memory of more than 4 GiB, whose addresses have 64 bits: what finishes a module (widened.ts). */
+  readonly widen?: ((module: Uint8Array) => Uint8Array<ArrayBuffer>) | undefined;
 }
 
 /** Compiles a program. */
@@ -51,8 +53,11 @@ export function moduleForProcessor(
  * The same program compiled so that it tells of the stages of its pipelines, and run in the same way. Its
  * threads come together at the marks where they can do so in that way.
  */
-export function compileWithStages({ program, mode }: WasmExecutable): WasmExecutable {
-  const options = mode === 'states' ? { mode } : {};
+export function compileWithStages(
+  { program, mode }: WasmExecutable,
+  { widen }: Pick<WasmOptions, 'widen'> = {},
+): WasmExecutable {
+  const options: WasmOptions = mode === 'states' ? { mode, widen } : { widen };
   const together = compileWasm(withStageMarks(program, 'together'), options);
   return together.mode === mode ? together : compileWasm(withStageMarks(program, 'apart'), options);
 }
@@ -94,24 +99,27 @@ type Module = Omit<WasmExecutable, 'target' | 'program' | 'module'> & {
   readonly done: readonly string[];
 };
 
-function writeModule(program: Program, { mode, without = [], registers }: WasmOptions): Module {
-  return (
-    (mode === 'states' ? null : regionsModule(program, { without }, registers)) ??
-    statesModule(program, { without }, registers)
-  );
+function writeModule(program: Program, { mode, without = [], registers, widen }: WasmOptions): Module {
+  const options: UnitOptions = { without, registers, addressType: widen === undefined ? 'i32' : 'i64' };
+  const module =
+    (mode === 'states' ? null : regionsModule(program, options)) ?? statesModule(program, options);
+  // In C what has 32 bits is added to an address as it is.
+  return widen === undefined || registers !== undefined
+    ? module
+    : { ...module, bytes: widen(module.bytes) };
 }
 
 /** The module that runs the program region by region, if that is possible. */
-function regionsModule(program: Program, options: PassOptions, registers?: Registers): Module | null {
+function regionsModule(program: Program, options: UnitOptions): Module | null {
   const lowered = lowerToRegions(program, options);
   if ('obstacle' in lowered) return null;
-  const unit = Unit.ofBody(lowered.program, options.without, registers);
+  const unit = Unit.ofBody(lowered.program, options);
   const { vectorised, blocksInTurn } = writeRegions(unit, lowered.uniformity);
   return { ...finished(unit, 'regions', vectorised), ...(blocksInTurn > 1 ? { blocksInTurn } : {}) };
 }
 
-function statesModule(program: Program, options: PassOptions, registers?: Registers): Module {
-  const { unit, vectorised } = writeStates(lowerToStates(program, options), options.without, registers);
+function statesModule(program: Program, options: UnitOptions): Module {
+  const { unit, vectorised } = writeStates(lowerToStates(program, options), options);
   return finished(unit, 'states', vectorised);
 }
 

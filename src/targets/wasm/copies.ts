@@ -189,7 +189,7 @@ function writeElementMove(context: ThreadContext, call: CopyCall, to: Local, fro
     return;
   }
   code.withTemporaries((take) => {
-    const [target, origin] = [take('i32'), take('i32')];
+    const [target, origin] = [take(unit.addressType), take(unit.addressType)];
     pushTo();
     code.set(target);
     pushFrom?.();
@@ -250,14 +250,10 @@ function pushSourceOutside(context: ThreadContext, call: CopyCall, locals: CopyL
 function pushOutside(context: ThreadContext, array: ArrayReference, offset: Local, count: Local): void {
   const { code, unit, launch } = context;
   const wasm = unit.program.indexType;
-  const pushLength = () => {
-    launch.pushLength(array);
-    if (wasm === 'i64') code.op('i64.extend_i32_u');
-  };
   code.get(count);
-  pushLength();
+  launch.pushLength(array);
   code.op(`${wasm}.gt_u`).get(offset);
-  pushLength();
+  launch.pushLength(array);
   code.get(count).op(`${wasm}.sub`, `${wasm}.gt_u`, 'i32.or');
 }
 
@@ -276,17 +272,18 @@ function pushOverlap(context: ThreadContext, call: CopyCall, locals: CopyLocals)
   }
   // Two parameters may be one array of the device.
   if (target.space !== 'global') return false;
-  code.withTemporary('i32', (to) => {
-    code.withTemporary('i32', (from) => {
-      code.withTemporary('i32', (bytes) => {
+  const type = unit.addressType;
+  code.withTemporary(type, (to) => {
+    code.withTemporary(type, (from) => {
+      code.withTemporary(type, (bytes) => {
         pushOwnAddress(context, target, locals.to);
         code.set(to);
         pushOwnAddress(context, source, locals.from);
         code.set(from);
         pushBytes(context, call, locals);
         code.set(bytes);
-        code.get(to).get(from).op('i32.sub').get(bytes).op('i32.lt_u');
-        code.get(from).get(to).op('i32.sub').get(bytes).op('i32.lt_u', 'i32.or');
+        code.get(to).get(from).op(`${type}.sub`).get(bytes).op(`${type}.lt_u`);
+        code.get(from).get(to).op(`${type}.sub`).get(bytes).op(`${type}.lt_u`, 'i32.or');
       });
     });
   });
@@ -302,17 +299,18 @@ function pushMisaligned(context: ThreadContext, call: CopyCall, locals: CopyLoca
   if (target.space === 'local' || source.space === 'local') return false;
   pushOwnAddress(context, target, locals.to);
   pushOwnAddress(context, source, locals.from);
-  code.op('i32.or');
+  code.op(`${unit.addressType}.or`);
   pushBytes(context, call, locals);
-  code
-    .op('i32.or')
-    .i32(call.alignment - 1)
-    .op('i32.and');
+  code.op(`${unit.addressType}.or`);
+  if (unit.addressType === 'i64') code.op('i32.wrap_i64');
+  code.i32(call.alignment - 1).op('i32.and');
   return true;
 }
 
+/** Pushes how many bytes a copy has, of the type of addresses. */
 function pushBytes({ code, unit }: ThreadContext, call: CopyCall, { count }: CopyLocals): void {
+  const type = unit.addressType;
   code.get(count);
-  if (unit.program.indexType === 'i64') code.op('i32.wrap_i64');
-  code.i32(bytesOf(unit.elementOf(call.destination.array))).op('i32.mul');
+  unit.writeAsAddress(code);
+  code.address(type, bytesOf(unit.elementOf(call.destination.array))).op(`${type}.mul`);
 }

@@ -40,7 +40,6 @@ export function pushExpression(context: ThreadContext, expression: Expression): 
       return;
     case 'length':
       launch.pushLength(expression.array);
-      if (expression.type === 'i64') code.op('i64.extend_i32_u');
       return;
     case 'load':
       pushLoad(context, expression);

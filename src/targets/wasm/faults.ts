@@ -69,7 +69,7 @@ export class FaultReader {
           access: access!,
           index: Number(index),
           count: Number(count),
-          length: length >>> 0,
+          length: Number(length),
           ...(dimension === undefined ? {} : { dimension }),
           ...this.#place(site, rank, block),
         };
@@ -254,6 +254,10 @@ export class FaultReader {
     return this.#view.getUint32(address, true);
   }
 
+  #long(address: number): number {
+    return Number(this.#view.getBigUint64(address, true));
+  }
+
   #arrayOf({ space, id, as }: ArrayReference): { readonly name: string; readonly element: Element } {
     const array = this.#declared({ space, id });
     return as === undefined ? array : { name: array.name, element: as };
@@ -277,10 +281,10 @@ export class FaultReader {
       return { ...operand, length: count, memory: `local ${id}`, address: 0 };
     }
     const slot = this.#record + 16 * (1 + id + (space === 'shared' ? this.#program.parameters.length : 0));
-    const address = this.#word(slot) + (space === 'shared' ? this.#arena : 0);
+    const address = this.#long(slot) + (space === 'shared' ? this.#arena : 0);
     return {
       ...operand,
-      length: lengthAs(this.#program, reference, this.#word(slot + 4)),
+      length: lengthAs(this.#program, reference, this.#long(slot + 8)),
       memory: this.#memory,
       address,
     };

@@ -20,7 +20,7 @@ export const hostSignatures = {
   },
   fault: {
     /** Site, thread rank, block, index, count, length. */
-    outOfRange: [['i32', 'i32', 'i32', 'i64', 'i64', 'i32'], []],
+    outOfRange: [['i32', 'i32', 'i32', 'i64', 'i64', 'i64'], []],
     /** Site, thread rank, block. */
     divisionByZero: [['i32', 'i32', 'i32'], []],
     /** Site, thread rank, block, destination's offset, source's offset, count, how many of them are zeros. */

@@ -23,7 +23,7 @@ export function addStoreFunction(unit: Unit, bytes: number, apart: number): Func
   const store = bytes === 4 ? 'i32.store' : bytes === 2 ? 'i32.store16' : 'i32.store8';
   const lanesOfVector = bytes === 8 ? 2 : 4;
   const code = new Code([
-    { name: 'address', type: 'i32' },
+    { name: 'address', type: unit.addressType },
     { name: 'value', type: 'v128' },
     { name: 'lanes', type: 'i32' },
   ]);
@@ -39,7 +39,7 @@ export function addStoreFunction(unit: Unit, bytes: number, apart: number): Func
   return unit.module.function(
     `storeLanes${bytes === 4 ? '' : 8 * bytes}${apart === bytes ? '' : `Apart${apart}`}`,
     code,
-    ['i32', 'v128', 'i32'],
+    [unit.addressType, 'v128', 'i32'],
     [],
   );
 }

@@ -46,40 +46,66 @@ export class LaunchValues {
     this.block = locals.block;
   }
 
-  /** Address of a global or shared array's first element. */
+  /** Address of a global or shared array's first element, of the unit's type of addresses. */
   address({ space, id }: ArrayReference): Local {
+    const type = this.#unit.addressType;
     if (space === 'shared' && this.#unit.isOwnArray(id)) {
       const scratch = this.scratch();
-      const load = () => void this.#code.get(scratch).i32(this.#unit.ownArray(id)).op('i32.add');
+      const load = () => {
+        this.#code.get(scratch).i32(this.#unit.ownArray(id)).op('i32.add');
+        this.#unit.writeArenaAddress(this.#code);
+      };
       return this.#launchLocal(`exchange ${id}`, this.#unit.arrayName({ space, id }), load, {
+        type,
         isOfArena: true,
       });
     }
     const { name, slot } = this.#array(space, id);
     const load = () => {
+      if (space === 'global') {
+        this.#load(`${type}.load`, slot);
+        return;
+      }
       this.#load('i32.load', slot);
-      if (space === 'shared') this.#code.get(this.#arena).op('i32.add');
+      this.#code.get(this.#arena).op('i32.add');
+      this.#unit.writeArenaAddress(this.#code);
     };
-    return this.#launchLocal(slot, name, load, { isOfArena: space === 'shared' && !this.#sharesArrays });
+    return this.#launchLocal(slot, name, load, {
+      type,
+      isOfArena: space === 'shared' && !this.#sharesArrays,
+    });
   }
 
-  /** Pushes an array's length, as an i32 that is unsigned. */
+  /** Pushes an array's length, of the program's index type. */
   pushLength(array: ArrayReference): void {
+    const code = this.#code;
+    const { indexType } = this.#unit.program;
     const known = this.#unit.knownLength(array);
     if (known !== null) {
-      this.#code.i32(known);
+      if (indexType === 'i64') code.i64(BigInt(known));
+      else code.i32(known);
       return;
     }
     const { name, slot } = this.#array(array.space, array.id);
-    this.#code.get(this.#length(slot, name));
+    code.get(this.#length(slot, name));
     const { space, id, as } = array;
     if (as === undefined) return;
-    this.#code.i32(bytesOf(this.#unit.elementOf({ space, id }))).op('i32.mul');
-    this.#code.i32(bytesOf(as)).op('i32.div_u');
+    const [own, seen] = [bytesOf(this.#unit.elementOf({ space, id })), bytesOf(as)];
+    if (indexType === 'i32' && this.#unit.addressType === 'i32') {
+      code.i32(own).op('i32.mul').i32(seen).op('i32.div_u');
+      return;
+    }
+    // The bytes between may be more than 32 bits count.
+    if (indexType === 'i32') code.op('i64.extend_i32_u');
+    code.i64(BigInt(own)).op('i64.mul').i64(BigInt(seen)).op('i64.div_u');
+    if (indexType === 'i32') code.op('i32.wrap_i64');
   }
 
+  /** Of an array, as its own elements. */
   #length(slot: number, name: string): Local {
-    return this.#launchLocal(slot + 4, `${name}.length`, () => this.#load('i32.load', slot + 4));
+    const type = this.#unit.program.indexType;
+    const load = () => this.#load(`${type}.load`, slot + 8);
+    return this.#launchLocal(slot + 8, `${name}.length`, load, { type });
   }
 
   /** Whether an array of the launch has no memory in common with those that the kernel may write to, as an i32. */
@@ -95,14 +121,16 @@ export class LaunchValues {
     );
     const load = () => {
       const code = this.#code;
+      const type = this.#unit.addressType;
       code.i32(1);
       for (const other of written) {
         for (const [a, b] of [
           [own, other],
           [other, own],
         ] as const) {
-          code.get(b.address).get(a.address).op('i32.sub');
-          code.get(a.length).i32(a.bytes).op('i32.mul', 'i32.ge_u', 'i32.and');
+          code.get(b.address).get(a.address).op(`${type}.sub`).get(a.length);
+          this.#unit.writeAsAddress(code);
+          code.address(type, a.bytes).op(`${type}.mul`, `${type}.ge_u`, 'i32.and');
         }
       }
     };
@@ -140,7 +168,7 @@ export class LaunchValues {
     const { slot } = this.#array('shared', shared.length - 1);
     const load = () => {
       this.#load('i32.load', slot);
-      this.#load('i32.load', slot + 4);
+      this.#load('i32.load', slot + 8);
       this.#code
         .i32(bytesOf(last.element))
         .op('i32.mul', 'i32.add')

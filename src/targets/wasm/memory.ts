@@ -2,7 +2,7 @@
 //
 // An index is checked as it is, in the program's index type, before it becomes an address: one
 // unsigned comparison with the length, which no negative index passes. What passes is an
-// element of that array, so that the address fits 32 bits.
+// element of that array, so that the address fits the unit's type of addresses.
 
 import type { ArrayReference, Expression } from '../../compiler/ir.ts';
 import type { Range } from '../../diagnostics/source.ts';
@@ -152,8 +152,7 @@ export function writeCheck(
   const wide = unit.program.indexType === 'i64';
   code.get(index);
   launch.pushLength(array);
-  if (wide) code.op('i64.extend_i32_u', 'i64.ge_u');
-  else code.op('i32.ge_u');
+  code.op(`${unit.program.indexType}.ge_u`);
   code.if(() => {
     code.i32(unit.site(range, { array, access }));
     context.frame.pushRank();
@@ -161,6 +160,7 @@ export function writeCheck(
     if (!wide) code.op('i64.extend_i32_s');
     code.i64(1n);
     launch.pushLength(array);
+    if (!wide) code.op('i64.extend_i32_u');
     code.call(unit.host('fault', 'outOfRange'));
     context.frame.fail();
   });
@@ -192,7 +192,7 @@ export function writeBoundsCheck(
           code.get(launch.block).get(index);
           if (!wide) code.op('i64.extend_i32_s');
           code.i64(1n).get(extent);
-          if (wide) code.op('i32.wrap_i64');
+          if (!wide) code.op('i64.extend_i32_u');
           code.call(unit.host('fault', 'outOfRange'));
           context.frame.fail();
         });
@@ -208,10 +208,13 @@ export function pushElementAddress(context: ThreadContext, array: ArrayReference
     pushOwnAddress(context, array, index);
     return;
   }
-  context.code.get(index);
-  scale(context, bytesOf(context.unit.elementOf(array)));
+  const { code, unit } = context;
+  const type = unit.addressType;
+  code.get(index);
+  unit.writeAsAddress(code);
+  scale(code, bytesOf(unit.elementOf(array)), type);
   pushOrigin(context, borrowed, index);
-  context.code.op('i32.add');
+  code.op(`${type}.add`);
 }
 
 /** Pushes the address of an element in the memory of its array. */
@@ -219,17 +222,20 @@ export function pushOwnAddress(context: ThreadContext, array: ArrayReference, in
   const { code, unit, launch } = context;
   const bytes = bytesOf(unit.elementOf(array));
   code.get(index);
-  if (unit.program.indexType === 'i64') code.op('i32.wrap_i64');
   if (array.space === 'local') {
+    if (unit.program.indexType === 'i64') code.op('i32.wrap_i64');
     code.i32(unit.blockSize).op('i32.mul');
     context.frame.pushRank();
     code.op('i32.add');
-    scale(context, bytes);
+    scale(code, bytes, 'i32');
     code.get(launch.scratch()).op('i32.add').i32(unit.localArray(array.id)).op('i32.add');
+    unit.writeArenaAddress(code);
     return;
   }
-  scale(context, bytes);
-  code.get(launch.address(array)).op('i32.add');
+  const type = unit.addressType;
+  unit.writeAsAddress(code);
+  scale(code, bytes, type);
+  code.get(launch.address(array)).op(`${type}.add`);
 }
 
 /**
@@ -250,14 +256,14 @@ export function pushWord(
   if (known !== null) return offset + known * bytes;
   push(context, index);
   if (unit.program.indexType === 'i64') code.op('i32.wrap_i64');
-  scale(context, bytes);
+  scale(code, bytes, 'i32');
   code.op('i32.add');
   return offset;
 }
 
-function scale({ code }: ThreadContext, bytes: number): void {
+function scale(code: Code, bytes: number, type: 'i32' | 'i64'): void {
   if (bytes === 1) return;
   const places = Math.log2(bytes);
-  if (Number.isInteger(places)) code.i32(places).op('i32.shl');
-  else code.i32(bytes).op('i32.mul');
+  if (Number.isInteger(places)) code.address(type, places).op(`${type}.shl`);
+  else code.address(type, bytes).op(`${type}.mul`);
 }

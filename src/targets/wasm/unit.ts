@@ -22,7 +22,7 @@ import type { FaultSite } from '../executable.ts';
 import { borrowingsIn } from '../legalise/cpu/borrowing.ts';
 import type { OptionalCpuPass, WritingPass } from '../legalise/cpu/passes.ts';
 import { formOf } from '../printed-line.ts';
-import type { Borrowed } from './borrowed.ts';
+import { addressBytes, type Borrowed } from './borrowed.ts';
 import type { CopyCall } from './copies.ts';
 import { addCopyFunction } from './copy-function.ts';
 import type { Code, FunctionReference, WasmType } from './encoder/code.ts';
@@ -37,11 +37,20 @@ import { wasmType } from './types.ts';
  */
 export type Registers = 1 | 2 | 4;
 
+export interface UnitOptions {
+  /** Passes to leave out. */
+  readonly without?: readonly OptionalCpuPass[];
+  /** For code that is made of the module, and is not run by the engine. */
+  readonly registers?: Registers | undefined;
+  /** Of arrays' elements. What a launch has of its own lies below 4 GiB, where 32 bits are enough. */
+  readonly addressType?: 'i32' | 'i64' | undefined;
+}
+
 /** What is the module's, whichever of its programs is being written. */
 class Whole {
   /** Threads of a block. */
   readonly threads: number;
-  readonly module = new ModuleWriter();
+  readonly module: ModuleWriter;
   readonly sites: FaultSite[] = [];
   readonly ownArrays = new Map<number, number>();
   readonly ownFunctions = new Map<string, FunctionReference>();
@@ -53,10 +62,13 @@ class Whole {
 
   readonly registers: Registers;
   readonly forProcessor: boolean;
+  readonly addressType: 'i32' | 'i64';
 
-  constructor({ block: [x, y, z] }: Program, without: readonly OptionalCpuPass[], registers?: Registers) {
+  constructor({ block: [x, y, z] }: Program, { without = [], registers, addressType = 'i32' }: UnitOptions) {
     this.threads = x * y * z;
     this.without = without;
+    this.addressType = addressType;
+    this.module = new ModuleWriter(addressType);
     this.registers = registers ?? 1;
     this.forProcessor = registers !== undefined;
     this.relaxes = !without.includes('relaxed') && (registers !== undefined || hasRelaxedSimd());
@@ -75,18 +87,17 @@ export class Unit {
   #factOf: FactOf | null = null;
 
   /** The unit of a program whose code is all in its body, so that what is known of the body holds in it. */
-  static ofBody(program: Program, without: readonly OptionalCpuPass[] = [], registers?: Registers): Unit {
-    const unit = new Unit(program, without, null, new Whole(program, without, registers), true);
+  static ofBody(program: Program, options: UnitOptions = {}): Unit {
+    const unit = new Unit(program, options, null, new Whole(program, options), true);
     if (unit.does('bounds')) unit.#factOf = factsOf(program).at(null);
     return unit;
   }
 
-  /** `without`: passes to leave out. */
   constructor(
     program: Program,
-    without: readonly OptionalCpuPass[] = [],
+    options: UnitOptions = {},
     rankGroup: RankGroup | null = null,
-    whole = new Whole(program, without),
+    whole = new Whole(program, options),
     inRegions = false,
   ) {
     this.program = program;
@@ -94,18 +105,18 @@ export class Unit {
     this.#whole = whole;
     const borrowings = inRegions && this.does('borrow') ? borrowingsIn(program) : [];
     this.borrowed = new Map(
-      Array.from(borrowings, ([id, each]) => [id, { ...each, place: this.reserveScratch(4 * each.slots) }]),
+      Array.from(borrowings, ([id, each]) => [id, { ...each, place: this.reserveScratch(addressBytes(this) * each.slots) }]),
     );
   }
 
   /** The unit of what a rank group does, in the same module. */
   ofRankGroup(rankGroup: RankGroup, program: Program): Unit {
-    return new Unit(program, [], rankGroup, this.#whole);
+    return new Unit(program, {}, rankGroup, this.#whole);
   }
 
   /** The unit of a program of several parts. */
-  static ofWhole(program: Program, without: readonly OptionalCpuPass[], registers?: Registers): Unit {
-    return new Unit(program, without, null, new Whole(program, without, registers));
+  static ofWhole(program: Program, options: UnitOptions): Unit {
+    return new Unit(program, options, null, new Whole(program, options));
   }
 
   /** Marks in code for a processor where what is written for one vector of a group ends, and for the next begins. */
@@ -121,6 +132,24 @@ export class Unit {
   /** How many vectors a register holds. */
   get registers(): Registers {
     return this.#whole.registers;
+  }
+
+  /** The type of an element's address. */
+  get addressType(): 'i32' | 'i64' {
+    return this.#whole.addressType;
+  }
+
+  /** Makes an address in a launch's own memory, which has 32 bits, one of an element. */
+  writeArenaAddress(code: Code): void {
+    if (this.addressType === 'i64') code.op('i64.extend_i32_u');
+  }
+
+  /** Makes an index or a length of the program's index type what is added to addresses. */
+  writeAsAddress(code: Code): void {
+    const { indexType } = this.program;
+    if (indexType === this.addressType) return;
+    // An index that was not tested yet may be negative: it is, of where its lane would be.
+    code.op(indexType === 'i64' ? 'i32.wrap_i64' : 'i64.extend_i32_s');
   }
 
   /** Whether instructions of relaxed SIMD may be used. */
@@ -285,7 +314,7 @@ export class Unit {
 
   /** The module's own function that copies bytes. */
   copyFunction(): FunctionReference {
-    return this.ownFunction('copy', () => addCopyFunction(this.module));
+    return this.ownFunction('copy', () => addCopyFunction(this));
   }
 
   /** The module's own function that converts floats to integers where that is not one instruction. */

@@ -73,7 +73,7 @@ export class NativeTarget implements CpuTarget {
   /** A recorded block is run by WebAssembly: what it tells is the same. */
   withStages(executable: Executable): Executable {
     const { native: _, ...portable } = executable as WasmExecutable;
-    return compileWithStages(portable);
+    return compileWithStages(portable, this.#wasm);
   }
 
   /** Throws what went wrong with the library of an executable, once. */
@@ -158,9 +158,12 @@ function firstLines(messages: string): string {
  *
  * @throws WarpstageError WS4003 where the compiler or koffi is missing
  */
-export async function nativeTarget(waits: boolean): Promise<NativeTarget> {
+export async function nativeTarget(
+  waits: boolean,
+  widen: WasmOptions['widen'],
+): Promise<NativeTarget> {
   if (process.platform === 'win32')
     throw problem('WS4003', "the device 'cpu-native' is there on Linux and macOS only", "use open('cpu')");
   foreignFunctions("the device 'cpu-native' needs");
-  return new NativeTarget(await findCompiler(), { waits });
+  return new NativeTarget(await findCompiler(), { waits, widen });
 }

@@ -125,6 +125,11 @@ export class Code {
     return this;
   }
 
+  /** A distance in memory, as addresses of a type are counted. */
+  address(type: 'i32' | 'i64', bytes: number): this {
+    return type === 'i64' ? this.i64(BigInt(bytes)) : this.i32(bytes | 0);
+  }
+
   f32(value: number): this {
     this.#items.push(0x43);
     pushFloat32(this.#items as number[], value);

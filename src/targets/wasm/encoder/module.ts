@@ -11,8 +11,8 @@ export interface Import extends FunctionReference {
   readonly module: string;
 }
 
-/** Wasm's largest memory: 65536 pages of 64 KiB. */
-const maximumPages = 65536;
+/** The largest memories, in pages of 64 KiB: what 32 bits count, and what engines give of 64. */
+const maximumPages = { i32: 65536, i64: 262144 } as const;
 
 const section = { type: 1, import: 2, function: 3, export: 7, code: 10 } as const;
 
@@ -20,6 +20,12 @@ export class ModuleWriter {
   readonly #imports: Import[] = [];
   readonly #functions: { readonly reference: FunctionReference; readonly code: Code }[] = [];
   readonly #exports: FunctionReference[] = [];
+  readonly #addressType: 'i32' | 'i64';
+
+  /** `addressType`: that of its memory. */
+  constructor(addressType: 'i32' | 'i64' = 'i32') {
+    this.#addressType = addressType;
+  }
 
   /** Declares a function of the host; the same reference each time it is asked for. */
   import(
@@ -82,8 +88,8 @@ export class ModuleWriter {
     pushName(memory, 'env');
     pushName(memory, 'memory');
     // A memory with limits, shared; the smallest and largest sizes accept every memory.
-    memory.push(0x02, 0x03, 0);
-    pushUnsigned(memory, maximumPages);
+    memory.push(0x02, this.#addressType === 'i64' ? 0x07 : 0x03, 0);
+    pushUnsigned(memory, maximumPages[this.#addressType]);
     imports.push(memory);
     for (const each of this.#imports) {
       const entry: number[] = [];

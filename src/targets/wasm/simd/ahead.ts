@@ -32,8 +32,8 @@ export function writeAhead(
     for (let at = 0; at < threads * bytesOf(unit.elementOf(array)); at += line) {
       code
         .get(local!)
-        .i32(ahead + at)
-        .op('i32.add')
+        .address(unit.addressType, ahead + at)
+        .op(`${unit.addressType}.add`)
         .processor(isStored ? 'prefetch_w' : 'prefetch');
     }
   }

@@ -130,9 +130,10 @@ export function writeMoving(
   checkpoints: Checkpoints,
   loop: Loop,
   indices: Indices,
-  take: (type: 'i32') => Local,
+  take: (type: 'i32' | 'i64') => Local,
 ): Moving {
   const { code, unit } = first;
+  const type = unit.addressType;
   const addresses: Address[] = [];
   const moves: (() => void)[] = [];
   if (unit.does('advance')) {
@@ -144,16 +145,17 @@ export function writeMoving(
       addresses.push(address);
       const bytes = growth.step * bytesOf(unit.elementOf(address.array));
       const literal = constantOf(growth.factor);
-      const by = literal === null ? take('i32') : null;
+      const by = literal === null ? take(type) : null;
       if (by !== null) {
         pushExpression(first, growth.factor);
-        code.i32(bytes).op('i32.mul').set(by);
+        unit.writeAsAddress(code);
+        code.address(type, bytes).op(`${type}.mul`).set(by);
       }
       moves.push(() => {
         code.get(address.local!);
-        if (by === null) code.i32((literal! * bytes) | 0);
+        if (by === null) code.address(type, literal! * bytes);
         else code.get(by);
-        code.op('i32.add').set(address.local!);
+        code.op(`${type}.add`).set(address.local!);
       });
     }
   }
@@ -179,15 +181,15 @@ export function advanceAddresses(
     if (step === 0) continue;
     code
       .get(local!)
-      .i32(threads * step * bytesOf(unit.elementOf(array)))
-      .op('i32.add')
+      .address(unit.addressType, threads * step * bytesOf(unit.elementOf(array)))
+      .op(`${unit.addressType}.add`)
       .set(local!);
   }
 }
 
 function writeAddress(first: ThreadContext, address: Address): void {
-  const { code } = first;
-  address.local ??= code.local('i32');
+  const { code, unit } = first;
+  address.local ??= code.local(unit.addressType);
   const { local, array } = address;
   withIndex(
     first,

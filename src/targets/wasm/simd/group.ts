@@ -67,7 +67,7 @@ export function placeOf(group: GroupContext, shared: Shared, access: Indexed): E
   const { array, index, bounds = [] } = access;
   const { code, first } = group;
   const key = `address ${arrayKey(array)} ${[index, ...bounds].map(keyOf).join()}`;
-  const address = sharedLocal(shared, key, 'i32', (local) => {
+  const address = sharedLocal(shared, key, group.unit.addressType, (local) => {
     const pushIndex = () => pushExpression(first, index);
     withIndex(first, pushIndex, (indexLocal) => {
       const by = access.kind === 'load' ? 'read' : 'write';

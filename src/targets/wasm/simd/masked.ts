@@ -371,7 +371,7 @@ export class MaskedWriter {
         },
         () => {
           code.get(address);
-          if (at > 0) code.i32(at).op('i32.add');
+          if (at > 0) code.address(unit.addressType, at).op(`${unit.addressType}.add`);
           code.get(held).get(there).call(unit.storeFunction(part.element, apart));
         },
       );

@@ -9,8 +9,7 @@
 
 import type { Program } from '../../../compiler/ir.ts';
 import { factsOf } from '../../analysis/facts.ts';
-import type { OptionalCpuPass } from '../../legalise/cpu/passes.ts';
-import { type Registers, Unit } from '../unit.ts';
+import { Unit, type UnitOptions } from '../unit.ts';
 import { CohortSplit } from './cohort-split.ts';
 import { StatesLayout } from './layout.ts';
 import { addReport } from './report.ts';
@@ -20,11 +19,10 @@ import { addSchedule } from './schedule.ts';
 /** Writes the module of a program with the way of its cohorts; returns whether any of it is run in lanes. */
 export function writeStates(
   program: Program,
-  without: readonly OptionalCpuPass[] = [],
-  registers?: Registers,
+  options: UnitOptions = {},
 ): { readonly unit: Unit; readonly vectorised: boolean } {
   const ways = program.cohorts!;
-  const whole = Unit.ofWhole(ways.length === 1 ? ways[0]!.program : program, without, registers);
+  const whole = Unit.ofWhole(ways.length === 1 ? ways[0]!.program : program, options);
   const layout = new StatesLayout(whole);
   const cohortSplit = new CohortSplit(whole.module, layout);
   const written = ways.map(({ ranks, program: own, segments }) => {
