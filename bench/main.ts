@@ -29,6 +29,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   bounds: async () => (await import('./suites/bounds.ts')).suite,
   cold: async () => (await import('./suites/cold.ts')).suite,
   first: async () => (await import('./suites/first.ts')).suite,
+  wide: async () => (await import('./suites/wide.ts')).suite,
   checker: async () => (await import('./suites/checker.ts')).suite,
   model: async () => (await import('./suites/model.ts')).suite,
   'timeline-gpu': async () => (await import('./suites/timeline-gpu.ts')).suite,

@@ -1,6 +1,7 @@
 // The devices that tests of the runtime run on.
 
 import { type Device, type OpenOptions, open } from 'warpstage';
+import { hasWideAddresses } from './addresses.ts';
 import { gpus } from './gpu.ts';
 import { atLength, isFirst } from './thorough.ts';
 import { hasTool } from './tools.ts';
@@ -21,7 +22,8 @@ function device(
   ranOn: RegExp,
   opened: 'cpu' | 'cpu-native' | 'cuda' = kind,
 ): TestDevice {
-  return { name, kind, options, ranOn, open: (more = {}) => open(opened, { ...options, ...more }) };
+  const given = kind === 'cpu' && hasWideAddresses ? { memory: 6 * 2 ** 30, ...options } : options;
+  return { name, kind, options, ranOn, open: (more = {}) => open(opened, { ...given, ...more }) };
 }
 
 /** By the system's compiler of C, which takes a while for each kernel. */

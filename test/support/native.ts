@@ -10,6 +10,7 @@ import { type NativeOptions, NativeTarget } from '#warpstage/runtime/cpu/native/
 import { nativeStates } from '#warpstage/targets/executable.js';
 import type { OptionalCpuPass } from '#warpstage/targets/legalise/cpu/passes.js';
 import type { WasmExecutable } from '#warpstage/targets/wasm/compile.js';
+import { addressing } from './addresses.ts';
 import type { KernelLaunch } from './run-kernel.ts';
 import type { Target } from './run-program.ts';
 import { atLength, isFirst, isInTurn } from './thorough.ts';
@@ -25,7 +26,7 @@ const compiler = hasCompiler ? await findCompiler() : null;
 const libraries = new Libraries(null);
 
 function target(name: string, options: NativeOptions, width = compiler!.width): Target {
-  const made = new NativeTarget({ ...compiler!, width }, { ...options, waits: true }, libraries);
+  const made = new NativeTarget({ ...compiler!, width }, { ...addressing, ...options, waits: true }, libraries);
   return {
     name,
     compile(program) {

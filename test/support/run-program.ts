@@ -18,6 +18,7 @@ import {
   type RunnerContext,
 } from '#warpstage/targets/executable.js';
 import { synchronisesGrid } from '#warpstage/targets/grid.js';
+import { arraysBegin, hasWideAddresses, memoryOf } from './addresses.ts';
 
 /** How a program gets to run. */
 export interface Target {
@@ -61,7 +62,8 @@ export function runProgram(target: Target, original: Program, launch: ProgramLau
   if (program !== original) verifyProgram(program);
   const executable = target.compile(program);
   const grid = extent3(launch.grid);
-  const layout = new Layout();
+  const layout = new Layout(arraysBegin);
+  const ofLaunch = hasWideAddresses ? new Layout(64) : layout;
 
   // Arrays of one buffer overlap as they do there.
   const buffers = new Map<ArrayBufferLike, number>();
@@ -94,16 +96,16 @@ export function runProgram(target: Target, original: Program, launch: ProgramLau
     return { offset, length };
   });
   arenaBytes += executable.scratchBytes;
-  const record = layout.place(launchRecordBytes(program), 16);
+  const record = ofLaunch.place(launchRecordBytes(program), 16);
   // Blocks that wait for each other have an arena each.
   const arenaStride = Math.ceil(arenaBytes / 64) * 64;
   const arenas = synchronisesGrid(program) ? grid[0] * grid[1] * grid[2] : 1;
-  const arena = layout.place(arenas === 1 ? arenaBytes : arenaStride * arenas, 64);
+  const arena = ofLaunch.place(arenas === 1 ? arenaBytes : arenaStride * arenas, 64);
 
-  const pages = Math.ceil(layout.end / 65536);
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  const memory = memoryOf(layout.end);
   const bytes = new Uint8Array(memory.buffer);
-  bytes.fill(guardByte);
+  if (ofLaunch === layout) bytes.fill(guardByte);
+  else for (const { begin, end } of [ofLaunch, layout]) bytes.fill(guardByte, begin, end);
   for (const array of arrays) {
     if (array !== null) bytes.set(bytesOf(array.argument), array.address);
   }
@@ -135,6 +137,7 @@ export function runProgram(target: Target, original: Program, launch: ProgramLau
   const fault = runner(record, arena, first, end);
 
   layout.checkGuards(bytes);
+  if (ofLaunch !== layout) ofLaunch.checkGuards(bytes);
   if (!recordBefore.every((byte, i) => byte === bytes[record + i])) {
     throw new Error('the launch record was overwritten');
   }
@@ -149,7 +152,13 @@ export function runProgram(target: Target, original: Program, launch: ProgramLau
 /** Places things in memory with guard bytes around each. */
 class Layout {
   readonly #guards: [begin: number, end: number][] = [];
-  end = 64;
+  readonly begin: number;
+  end: number;
+
+  constructor(begin: number) {
+    this.begin = begin;
+    this.end = begin;
+  }
 
   place(byteLength: number, alignment: number): number {
     const guard = this.end;

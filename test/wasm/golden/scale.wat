@@ -1,5 +1,5 @@
 (module
-  (type (;0;) (func (param i32 i32 i32 i64 i64 i32)))
+  (type (;0;) (func (param i32 i32 i32 i64 i64 i64)))
   (type (;1;) (func (param i32 i32 i32 i32) (result i32)))
   (type (;2;) (func (param i32 v128 i32)))
   (import "env" "memory" (memory (;0;) 0 65536 shared))
@@ -13,7 +13,7 @@
       (i32.load offset=16
         (local.get $record)))
     (local.set $y.length
-      (i32.load offset=20
+      (i32.load offset=24
         (local.get $record)))
     (local.set $a
       (f32.load offset=32
@@ -314,7 +314,8 @@
                                 (i64.extend_i32_s
                                   (local.get 31))
                                 (i64.const 1)
-                                (local.get $y.length))
+                                (i64.extend_i32_u
+                                  (local.get $y.length)))
                               (return
                                 (i32.const 1))))
                           (f32.load
@@ -337,7 +338,8 @@
                                 (i64.extend_i32_s
                                   (local.get 28))
                                 (i64.const 1)
-                                (local.get $y.length))
+                                (i64.extend_i32_u
+                                  (local.get $y.length)))
                               (return
                                 (i32.const 1))))
                           (f32.store
@@ -400,7 +402,8 @@
                             (i64.extend_i32_s
                               (local.get 27))
                             (i64.const 1)
-                            (local.get $y.length))
+                            (i64.extend_i32_u
+                              (local.get $y.length)))
                           (return
                             (i32.const 1))))
                       (f32.load
@@ -423,7 +426,8 @@
                             (i64.extend_i32_s
                               (local.get 9))
                             (i64.const 1)
-                            (local.get $y.length))
+                            (i64.extend_i32_u
+                              (local.get $y.length)))
                           (return
                             (i32.const 1))))
                       (f32.store

@@ -1,6 +1,6 @@
 (module
   (type (;0;) (func (param i32 i32 i32 i64 i64 i64 i64)))
-  (type (;1;) (func (param i32 i32 i32 i64 i64 i32)))
+  (type (;1;) (func (param i32 i32 i32 i64 i64 i64)))
   (type (;2;) (func (param i32 i32 i32 i32 i32 i32) (result i32)))
   (type (;3;) (func (param i32 i32 i32 i32) (result i32)))
   (import "env" "memory" (memory (;0;) 0 65536 shared))
@@ -16,7 +16,7 @@
               (i32.load offset=64
                 (local.get $record))
               (i32.mul
-                (i32.load offset=68
+                (i32.load offset=72
                   (local.get $record))
                 (i32.const 4)))
             (i32.const 15))
@@ -26,7 +26,7 @@
       (i32.load offset=48
         (local.get $record)))
     (local.set $globalIn.length
-      (i32.load offset=36
+      (i32.load offset=40
         (local.get $record)))
     (local.set $globalIn
       (i32.load offset=32
@@ -43,7 +43,7 @@
       (i32.load offset=16
         (local.get $record)))
     (local.set $globalOut.length
-      (i32.load offset=20
+      (i32.load offset=24
         (local.get $record)))
     (block  ;; label = @1
       (br_if 0 (;@1;)
@@ -780,7 +780,8 @@
                               (i64.extend_i32_s
                                 (local.get 27))
                               (i64.const 1)
-                              (local.get $globalOut.length))
+                              (i64.extend_i32_u
+                                (local.get $globalOut.length)))
                             (return
                               (i32.const 1))))
                         (i32.store
@@ -820,7 +821,7 @@
               (i32.load offset=64
                 (local.get $record))
               (i32.mul
-                (i32.load offset=68
+                (i32.load offset=72
                   (local.get $record))
                 (i32.const 4)))
             (i32.const 15))

@@ -1,7 +1,7 @@
 (module
   (type (;0;) (func (param i32 i32 i32)))
   (type (;1;) (func (param i32 i32 i32 i64 i64 i64 i64)))
-  (type (;2;) (func (param i32 i32 i32 i64 i64 i32)))
+  (type (;2;) (func (param i32 i32 i32 i64 i64 i64)))
   (type (;3;) (func (param i32 i32 i32 i32) (result i32)))
   (import "env" "memory" (memory (;0;) 0 65536 shared))
   (import "fault" "deadlock" (func $deadlock (type 0)))
@@ -16,10 +16,10 @@
       (i32.load
         (local.get $record)))
     (local.set $globalIn.length
-      (i32.load offset=36
+      (i32.load offset=40
         (local.get $record)))
     (local.set $shared.length
-      (i32.load offset=68
+      (i32.load offset=72
         (local.get $record)))
     (local.set $shared
       (i32.add
@@ -33,7 +33,7 @@
       (i32.load offset=16
         (local.get $record)))
     (local.set $globalOut.length
-      (i32.load offset=20
+      (i32.load offset=24
         (local.get $record)))
     (block  ;; label = @1
       (br_if 0 (;@1;)
@@ -348,7 +348,8 @@
                               (i64.extend_i32_s
                                 (local.get 28))
                               (i64.const 1)
-                              (local.get $shared.length))
+                              (i64.extend_i32_u
+                                (local.get $shared.length)))
                             (return
                               (i32.const 1))))
                         (local.set 23
@@ -374,7 +375,8 @@
                               (i64.extend_i32_s
                                 (local.get 9))
                               (i64.const 1)
-                              (local.get $globalOut.length))
+                              (i64.extend_i32_u
+                                (local.get $globalOut.length)))
                             (return
                               (i32.const 1))))
                         (i32.store
