@@ -8,7 +8,16 @@ import { join } from 'node:path';
 import { npm } from './npm.mjs';
 
 /** Where kernels are compiled and run, or devices used. */
-const folders = ['barriers', 'conformance', 'core', 'differential', 'examples', 'interpreter', 'kernel', 'native'];
+const folders = [
+  'barriers',
+  'conformance',
+  'core',
+  'differential',
+  'examples',
+  'interpreter',
+  'kernel',
+  'native',
+];
 folders.push('runtime', 'warps', 'wasm');
 
 const files = readdirSync('test', { recursive: true })

@@ -65,9 +65,7 @@ async function compilingFor(options: OpenOptions, own?: CpuTarget) {
 /** What finishes modules for a memory of more than 4 GiB; absent where it is smaller. */
 export async function widenFor({ memory = 0 }: OpenOptions): Promise<WasmOptions['widen']> {
   const { addressTypeFor } = await import('./cpu/linear-memory.ts');
-  return addressTypeFor(memory) === 'i64'
-    ? (await import('../targets/wasm/widened.ts')).widened
-    : undefined;
+  return addressTypeFor(memory) === 'i64' ? (await import('../targets/wasm/widened.ts')).widened : undefined;
 }
 
 async function cpuSettings(

@@ -24,6 +24,7 @@ import { Failures, unsettled, without } from './failures.ts';
 import type { ForeignPoints } from './foreign-wait.ts';
 import type { GraphWork } from './graph-work.ts';
 import { noteFilling, refuseEarlyReads } from './host-memory.ts';
+import { Turns } from './turn.ts';
 
 /** How the default stream orders itself to the others, as nvcc's `--default-stream`. */
 export type DefaultStreamMode = 'legacy' | 'perThread';
@@ -63,6 +64,7 @@ function outstanding(commands: readonly Command[], more: readonly Command[] = no
 export class CommandQueue {
   readonly defaultStream: StreamState;
   readonly #dispatcher: Dispatcher;
+  readonly #turns = new Turns();
   readonly #mode: DefaultStreamMode;
   readonly #streams = new Set<StreamState>();
   readonly #failures = new Failures();
@@ -350,7 +352,10 @@ export class CommandQueue {
   async #completion(commands: readonly Command[]): Promise<void> {
     if (this.settled(commands)) return;
     for (let open = unsettled(commands); open.length > 0; open = unsettled(commands)) {
-      if (this.#dispatcher.waitBriefly?.(open)) continue;
+      if (this.#dispatcher.waitBriefly?.(open)) {
+        await this.#turns.due();
+        continue;
+      }
       await new Promise<void>((resolve) => {
         let left = open.length;
         for (const command of open) {

@@ -14,6 +14,14 @@ const addScalars = kernel(
   },
 );
 
+/** Adds one so often, in a way that no compiler makes one sum of. */
+const manyTimes = kernel({ y: 'i32[]', times: 'i32' }, ({ y, times }, cuda) => {
+  const i = cuda.thisGrid().threadRank();
+  let sum = y[i]!;
+  for (let time = 0; time < times; time += 1) sum = (sum ^ time) + (sum & time) * 2 + 1 - time;
+  y[i] = sum;
+});
+
 sayWithoutGpu();
 
 describe.each(devices)('$name', ({ open, kind }) => {
@@ -36,6 +44,31 @@ describe.each(devices)('$name', ({ open, kind }) => {
         stream.launch(step, one, { y, a: round });
       }
       expect(await download(y)).toEqual([1499]);
+    });
+
+    test('who waits for one small kernel after the other keeps no timer waiting', async () => {
+      const y = device.alloc('i32', 1000);
+      let launches = 0;
+      let rang = 0;
+      const timer = setInterval(() => ++rang, 2);
+      try {
+        for (const end = performance.now() + 10_000; rang < 5 && performance.now() < end; ++launches) {
+          stream.launch(step, { grid: 4, block: 256 }, { y, a: 0 });
+          await stream.synchronize();
+        }
+      } finally {
+        clearInterval(timer);
+      }
+      expect(rang).toBe(5);
+      expect(launches).toBeGreaterThan(1);
+    });
+
+    test('a kernel that was over soon may take long, and be over soon again', async () => {
+      const y = device.alloc('i32', 64 * 128);
+      const turns = [0, 1, 0, 0, 20_000, 1, 0, 3000, 0];
+      for (const times of turns) stream.launch(manyTimes, { grid: 64, block: 128 }, { y, times });
+      const sum = turns.reduce((a, b) => a + b, 0);
+      expect(new Set(await download(y))).toEqual(new Set([sum]));
     });
 
     test('carry their commands out in order, and overlap', async () => {

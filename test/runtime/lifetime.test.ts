@@ -112,7 +112,7 @@ describe('open', () => {
 
   test.each([
     [{ memory: 0 }, 'WS4007: open: option `memory` must be bytes, from 65536 to 4294901760, and is 0'],
-    [{ memory: 2 ** 32 }, 'and is 4294967296'],
+    [{ memory: 2 ** 34 }, 'and is 17179869184'],
     [{ threads: 0 }, 'WS4007: open: option `threads` must be a whole number from 1 to 1024, and is 0'],
     [{ target: 'gpu' }, "WS4007: open: option `target` must be 'wasm' or 'interpreter', and is gpu"],
     [{ delivery: 1.5 }, "WS4007: open: option `delivery` must be 'eager', 'late'"],

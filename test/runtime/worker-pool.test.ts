@@ -57,6 +57,37 @@ describe('a launch', () => {
     });
   });
 
+  test('gives each block to one thread, where the lead begins alone and calls others later', () => {
+    inEveryOrder(() => {
+      const { lead, helper } = pool();
+      lead.open(launch, false);
+      const [mine, theirs]: number[][] = [[], []];
+      const put = (to: number[], range: ReturnType<WorkerPool['take']>) => {
+        if (range !== null) for (let at = range.first; at < range.end; ++at) to.push(at);
+      };
+      return {
+        one: () => {
+          for (const alone of [1, 2, null, null, null, null, null]) put(mine!, lead.take(alone));
+        },
+        other: () => put(theirs!, helper.take()),
+        check: () =>
+          expect([...mine!, ...theirs!].sort((one, two) => one - two)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]),
+      };
+    });
+  });
+
+  test('that the lead begins alone wakes nobody until others are called', () => {
+    const { lead, helper } = pool();
+    const before = helper.calls;
+    lead.open(launch, false);
+    expect(helper.calls).toBe(before);
+    expect(lead.take(1)).toEqual({ first: 0, end: 1 });
+    lead.call();
+    expect(helper.calls).toBe(before + 1);
+    expect(helper.enter()).toBe(true);
+    expect(helper.take()).toEqual({ first: 1, end: 3 });
+  });
+
   test('is closed when whoever entered has left', () => {
     inEveryOrder(() => {
       const { lead, helper } = pool();

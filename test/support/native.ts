@@ -26,7 +26,11 @@ const compiler = hasCompiler ? await findCompiler() : null;
 const libraries = new Libraries(null);
 
 function target(name: string, options: NativeOptions, width = compiler!.width): Target {
-  const made = new NativeTarget({ ...compiler!, width }, { ...addressing, ...options, waits: true }, libraries);
+  const made = new NativeTarget(
+    { ...compiler!, width },
+    { ...addressing, ...options, waits: true },
+    libraries,
+  );
   return {
     name,
     compile(program) {

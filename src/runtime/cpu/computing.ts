@@ -6,6 +6,7 @@ import { type ReportPort, reasonOf, type TaskHandler } from './engine-queue.ts';
 import type { Runnable } from './file-pieces.ts';
 import { MemoryView } from './linear-memory.ts';
 import type { Report } from './messages.ts';
+import { type Pace, Paces } from './paces.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 /** Makes runners of what a launch may name. */
@@ -88,13 +89,14 @@ export class Runners {
   }
 }
 
-/** Runs ranges of the open launch until there are none, or one fails. */
+/** Runs ranges of the open launch until there are none, or one fails; `pace`: of a lead that may be alone. */
 function work(
   pool: WorkerPool,
   member: number,
   runners: Runners,
   runner: BlockRunner,
   port: ReportPort,
+  pace: Pace | null = null,
 ): void {
   const record = pool.recordAddress;
   const arena = pool.arenaOf(member);
@@ -103,8 +105,11 @@ function work(
     stages === null
       ? runner
       : recorded(runner, runners.withStages(stages.executable), stages.block, pool, port);
-  for (let range = pool.take(); range !== null; range = pool.take()) {
-    const fault = run(record, arena, range.first, range.end);
+  const take = () => pool.take(pace?.share);
+  for (let range = take(); range !== null; range = take()) {
+    const { first, end } = range;
+    const runRange = () => run(record, arena, first, end);
+    const fault = pace === null ? runRange() : pace.run(end - first, runRange);
     if (fault === null) continue;
     pool.halt();
     port.postMessage({ kind: 'fault', ticket: pool.ticket, fault } satisfies Report);
@@ -141,16 +146,18 @@ export function computeHandler(pool: WorkerPool, workshop: Workshop): TaskHandle
   const { memory, port } = workshop;
   const device = new MemoryView(memory);
   const runners = new Runners(workshop);
+  const paces = new Paces(() => pool.call());
   return {
     run(task, ticket) {
       if (task.kind !== 'launch') throw new TypeError('the compute engine only launches');
       const runner = runners.get(task.executable);
       runner.begins?.();
       device.upTo(task.recordAddress + task.record.length).set(task.record, task.recordAddress);
-      pool.open({ ...task, ticket });
+      const pace = paces.begin(task.executable, task.blocks);
+      pool.open({ ...task, ticket }, pace.share === null);
       let whole = false;
       try {
-        work(pool, 0, runners, runner, port);
+        work(pool, 0, runners, runner, port, pace);
       } catch (error) {
         pool.halt();
         throw error;
@@ -160,7 +167,10 @@ export function computeHandler(pool: WorkerPool, workshop: Workshop): TaskHandle
       return whole;
     },
     announce: (id, executable) => runners.announce(id, executable),
-    forget: (id) => runners.forget(id),
+    forget(id) {
+      runners.forget(id);
+      paces.forget(id);
+    },
   };
 }
 

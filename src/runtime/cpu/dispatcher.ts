@@ -63,6 +63,12 @@ const startLimit = 20_000;
 /** For so many milliseconds it is waited at a time while there are other devices to be asked. */
 const besideOthers = 1;
 
+/** How long is looked for a small kernel, in milliseconds, and how often between two looks at the clock. */
+const firstLook = 0.05;
+const looksAtOnce = 64;
+/** How many times it is not looked, at most. */
+const mostInVain = 15;
+
 /** The main thread sees what it has just completed itself; nobody needs to tell it. */
 const silently = () => {};
 
@@ -78,6 +84,8 @@ export class CpuDispatcher implements Dispatcher, EngineEvents {
   readonly #cancellations = new Cancellations();
   readonly #hostCommands: HostCommands;
   #rung = false;
+  /** How many times it will not be looked for what was in vain, and how many are left. */
+  #inVain = { times: 0, left: 0 };
   /** Neither threads nor ports keep the process alive, so that a device that is left open does not; who awaits a command does. */
   readonly #keepAlive = new KeepAlive();
   #closed: Promise<void> | null = null;
@@ -287,6 +295,31 @@ export class CpuDispatcher implements Dispatcher, EngineEvents {
   }
 
   // Waiting
+
+  /**
+   * A small kernel is done some ten microseconds after its launch, and to be woken takes as long again. Where it was not done
+   * the last times, it is not looked for each time: another thread may want the processor.
+   */
+  waitBriefly(commands: readonly Command[]): boolean {
+    if (this.#inVain.left > 0) {
+      this.#inVain.left -= 1;
+      return false;
+    }
+    const tickets = commands.flatMap((command) => this.#flights.get(command)?.ticket ?? []);
+    const isDone = () => tickets.every((ticket) => isComplete(this.#table.state(ticket)));
+    const end = performance.now() + firstLook;
+    do {
+      for (let look = 0; look < looksAtOnce; ++look) {
+        if (!isDone()) continue;
+        this.#inVain = { times: 0, left: 0 };
+        this.poll();
+        return true;
+      }
+    } while (performance.now() < end);
+    const times = Math.min(2 * this.#inVain.times + 1, mostInVain);
+    this.#inVain = { times, left: times };
+    return false;
+  }
 
   watch(command: Command): void {
     const flight = this.#flights.get(command);

@@ -8,33 +8,36 @@
 
 import { sharedBytes } from '../../targets/shared-bytes.ts';
 
+/** Words of a line of the processors' caches: what one thread writes while others look at something else has a line of its own. */
+const line = 16;
+
 const Word = {
   /** Helpers inside, and `closed`. */
   gate: 0,
   /** Next block that nobody has taken, and how many there are. */
-  next: 1,
-  end: 2,
+  next: line,
+  end: line + 1,
   /** Not zero when the launch is to stop early. */
-  halted: 3,
-  executable: 4,
-  record: 5,
-  arena: 6,
-  arenaStride: 7,
-  ticket: 8,
-  /** Not zero when one thread runs all blocks. */
-  together: 10,
+  halted: line + 2,
   /** Counts the launches that want helpers. */
-  calls: 9,
+  calls: 2 * line,
+  executable: 3 * line,
+  record: 3 * line + 1,
+  arena: 3 * line + 2,
+  arenaStride: 3 * line + 3,
+  ticket: 3 * line + 4,
+  /** Not zero when one thread runs all blocks. */
+  together: 3 * line + 5,
   /** The executable that records the stages of a block, or 0; and the block. */
-  stages: 11,
-  stagesBlock: 12,
+  stages: 3 * line + 6,
+  stagesBlock: 3 * line + 7,
   /** Not zero when the threads are being ended: for code that nothing else can end. */
-  stopped: 13,
+  stopped: 4 * line,
   /** Threads inside such code, or in what loads it. */
-  inside: 14,
+  inside: 4 * line + 1,
 } as const;
 
-const wordCount = 16;
+const wordCount = 5 * line;
 const closed = 1 << 30;
 
 export interface WorkerPoolMemory {
@@ -79,7 +82,8 @@ export class WorkerPool {
 
   // For the lead
 
-  open(launch: PoolLaunch): void {
+  /** `calls`: whether helpers are called at once; they may be later. */
+  open(launch: PoolLaunch, calls = true): void {
     const words = this.#words;
     words[Word.next] = 0;
     words[Word.end] = launch.blocks;
@@ -93,7 +97,13 @@ export class WorkerPool {
     Atomics.store(words, Word.stages, launch.stages?.executable ?? 0);
     Atomics.store(words, Word.executable, launch.executable);
     Atomics.store(words, Word.gate, 0);
-    const wanted = launch.together ? 0 : Math.min(this.#members, launch.blocks) - 1;
+    if (calls) this.call();
+  }
+
+  /** Wakes as many helpers as there are blocks for. */
+  call(): void {
+    const words = this.#words;
+    const wanted = this.isTogether ? 0 : Math.min(this.#members, words[Word.end]!) - 1;
     if (wanted <= 0) return;
     Atomics.add(words, Word.calls, 1);
     Atomics.notify(words, Word.calls, wanted);
@@ -176,16 +186,17 @@ export class WorkerPool {
 
   /**
    * Takes blocks: a share of what is left, so that ranges are long at first and short when
-   * threads are about to run out of work. Null if there are none.
+   * threads are about to run out of work; or `alone` at most, where nobody was called. Null if there are none.
    */
-  take(): { readonly first: number; readonly end: number } | null {
+  take(alone: number | null = null): { readonly first: number; readonly end: number } | null {
     const words = this.#words;
     for (;;) {
       const first = Atomics.load(words, Word.next);
       const left = words[Word.end]! - first;
       if (left <= 0 || Atomics.load(words, Word.halted) !== 0) return null;
-      const share =
-        this.#members === 1 || words[Word.together] !== 0 ? left : Math.ceil(left / (2 * this.#members));
+      const isWhole = this.#members === 1 || words[Word.together] !== 0;
+      const fair = isWhole ? left : Math.ceil(left / (2 * this.#members));
+      const share = isWhole || alone === null ? fair : Math.min(left, alone);
       if (Atomics.compareExchange(words, Word.next, first, first + share) === first) {
         return { first, end: first + share };
       }

@@ -69,6 +69,10 @@ export function writeBorrowing(
 /** Pushes the address of a slot's word, less `place`. What is not checked yet may lie in no slot, and gets the word of any. */
 function pushWord({ code, launch, unit }: Writing, { length, slots }: Borrowed, index: Local): void {
   code.get(index).i32(Math.log2(length)).op('i32.shr_u');
-  code.i32(slots).op('i32.rem_u').i32(Math.log2(addressBytes(unit))).op('i32.shl');
+  code
+    .i32(slots)
+    .op('i32.rem_u')
+    .i32(Math.log2(addressBytes(unit)))
+    .op('i32.shl');
   code.get(launch.scratch()).op('i32.add');
 }

@@ -104,9 +104,7 @@ function writeModule(program: Program, { mode, without = [], registers, widen }:
   const module =
     (mode === 'states' ? null : regionsModule(program, options)) ?? statesModule(program, options);
   // In C what has 32 bits is added to an address as it is.
-  return widen === undefined || registers !== undefined
-    ? module
-    : { ...module, bytes: widen(module.bytes) };
+  return widen === undefined || registers !== undefined ? module : { ...module, bytes: widen(module.bytes) };
 }
 
 /** The module that runs the program region by region, if that is possible. */

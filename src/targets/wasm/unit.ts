@@ -105,7 +105,10 @@ export class Unit {
     this.#whole = whole;
     const borrowings = inRegions && this.does('borrow') ? borrowingsIn(program) : [];
     this.borrowed = new Map(
-      Array.from(borrowings, ([id, each]) => [id, { ...each, place: this.reserveScratch(addressBytes(this) * each.slots) }]),
+      Array.from(borrowings, ([id, each]) => [
+        id,
+        { ...each, place: this.reserveScratch(addressBytes(this) * each.slots) },
+      ]),
     );
   }
 
