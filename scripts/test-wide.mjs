@@ -1,6 +1,7 @@
 // npm run test:wide: the tests of kernels and of the runtime once more, with addresses of 64 bits, as devices of more than
 // 4 GiB have them (test/support/addresses.ts). Engines have such memories from Node 24 on: where this one has none, that
-// version is installed in a folder that goes again. Arguments go to vitest. --list prints the files.
+// version is installed in a folder that goes again, unless WARPSTAGE_WIDE_NODE names one. Arguments go to vitest. --list
+// prints the files.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,6 +34,8 @@ let folder = null;
 
 /** A Node whose engine has memories with addresses of 64 bits. */
 function wideNode() {
+  const { WARPSTAGE_WIDE_NODE: given } = process.env;
+  if (given) return given;
   if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;
   folder = mkdtempSync(join(tmpdir(), 'warpstage-node-'));
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');

@@ -23,14 +23,13 @@ interface Report {
   }[];
 }
 
-/** Runs an entry of a mutation's tests: a file, or `file > name`, without delays or, after `delayed:`, with them. */
+/** Runs an entry of a mutation's tests (test/mutations/mutation.ts). */
 export async function runTests(slot: Slot, entry: string, limitSeconds: number): Promise<TestRun> {
-  const { file, name, projects } = parseEntry(entry);
+  const { file, name, projects, isWide } = parseEntry(entry);
   const pattern = name === null ? [] : ['-t', name];
   const reporters = ['--reporter=json', `--outputFile=${slot.report}`, '--bail=1'];
   const args = [
-    'node_modules/vitest/vitest.mjs',
-    'run',
+    ...(isWide ? ['scripts/test-wide.mjs'] : ['node_modules/vitest/vitest.mjs', 'run']),
     file,
     ...projects,
     ...pattern,

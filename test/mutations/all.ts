@@ -1,5 +1,6 @@
 // All mutations, room by room.
 
+import { mutations as addresses } from './addresses.ts';
 import { mutations as analysis } from './analysis.ts';
 import { mutations as archives } from './archives.ts';
 import { mutations as bursts } from './bursts.ts';
@@ -24,6 +25,7 @@ import type { Mutation } from './mutation.ts';
 import { mutations as native } from './native.ts';
 import { mutations as outside } from './outside.ts';
 import { mutations as overlap } from './overlap.ts';
+import { mutations as paces } from './paces.ts';
 import { mutations as pieces } from './pieces.ts';
 import { mutations as pipelines } from './pipelines.ts';
 import { mutations as proofs } from './proofs.ts';
@@ -45,6 +47,8 @@ import { mutations as urls } from './urls.ts';
 
 export const mutations: readonly Mutation[] = [
   ...host,
+  ...addresses,
+  ...paces,
   ...formats,
   ...tables,
   ...tableFiles,

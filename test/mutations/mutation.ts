@@ -3,7 +3,7 @@
 // `from` is a piece of text that stands exactly once in its file. Where a refactoring moves or rewords it,
 // `mutations.test.ts` names the mutation, which is then written anew. The entries of `tests` are runs of vitest:
 // a test file, or `file > name` for the tests of that name in it; `delayed:` before it runs them with delays at every
-// step of Atomics. `npm run mutate` makes each mutant, runs its tests one after the other, and ends with an error
+// step of Atomics, `wide:` with addresses of 64 bits. `npm run mutate` makes each mutant, runs its tests one after the other, and ends with an error
 // where none fails.
 
 import { readFileSync } from 'node:fs';

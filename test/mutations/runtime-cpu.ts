@@ -149,8 +149,8 @@ export const mutations = [
     },
     {
       name: 'blocks that wait for each other are shared out',
-      from: 'this.#members === 1 || words[Word.together] !== 0 ? left',
-      to: 'this.#members === 1 ? left',
+      from: 'this.#members === 1 || words[Word.together] !== 0;',
+      to: 'this.#members === 1;',
       why: 'the blocks of a cooperative launch run in ranges of which none is the whole grid',
       tests: [
         'test/runtime/worker-pool.test.ts',

@@ -130,8 +130,8 @@ export const mutations = [
     },
     {
       name: 'addresses go on by elements, whatever lies between',
-      from: '.i32(threads * step * bytesOf(unit.elementOf(array)))',
-      to: '.i32(threads * bytesOf(unit.elementOf(array)))',
+      from: 'threads * step * bytesOf(unit.elementOf(array))',
+      to: 'threads * bytesOf(unit.elementOf(array))',
       why: 'all groups of threads but the first access the elements of others',
     },
   ]),

@@ -228,8 +228,8 @@ export const mutations = [
       },
       {
         name: 'all stages have one place',
-        from: 'code.i32(slots).op(',
-        to: 'code.i32(1).op(',
+        from: '.i32(slots)',
+        to: '.i32(1)',
         why: 'a stage is read from where another lies',
       },
     ],

@@ -1,0 +1,62 @@
+// Mutations of launches that are over soon: who runs them, and who looks for their end.
+
+import { mutationsOf } from './mutation.ts';
+
+export const mutations = [
+  ...mutationsOf(
+    'src/runtime/cpu/paces.ts',
+    ['test/runtime/paces.test.ts'],
+    [
+      {
+        name: 'a launch that takes longer than expected is left to its lead',
+        from: '        share = null;\n        this.#call();\n',
+        to: '        share = null;\n',
+        why: 'one thread does what all of them should',
+      },
+      {
+        name: 'others are called where nothing is left',
+        from: ' || done === blocks) return result;',
+        to: ') return result;',
+        why: 'threads wake for nothing',
+      },
+      {
+        name: 'what is expected is not by blocks',
+        from: 'expected * blocks < soon',
+        to: 'expected < soon',
+        why: 'a large grid of small blocks is begun by one thread',
+      },
+      {
+        name: 'what a block took is not forgotten',
+        from: 'this.#times.delete(executable);',
+        to: '',
+        why: 'memory grows with each kernel that was ever launched',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/runtime/cpu/worker-pool.ts',
+    ['test/runtime/worker-pool.test.ts'],
+    [
+      {
+        name: 'helpers are called though the lead begins alone',
+        from: 'if (calls) this.call();',
+        to: 'this.call();',
+        why: 'small kernels take several times as long',
+      },
+    ],
+  ),
+  ...mutationsOf(
+    'src/runtime/turn.ts',
+    [
+      'test/runtime/every-device.test.ts > who waits for one small kernel after the other keeps no timer waiting',
+    ],
+    [
+      {
+        name: 'the event loop never turns for who finds what he waits for',
+        from: 'return now - this.#since < longest ? null : nextTurn();',
+        to: 'return null;',
+        why: 'timers and sockets of a program that launches small kernels have no turn',
+      },
+    ],
+  ),
+];
