@@ -79,7 +79,7 @@ export async function openWithBoth(threads: number): Promise<Device> {
   const without = await loadCompiler();
   return openCpu(
     { threads },
-    { threads, mayBeWide: false, surroundings: async () => surroundings },
+    { threads, loadWiden: null, surroundings: async () => surroundings },
     {
       compile: (program) => {
         if (!program.name.endsWith(marked)) return compileWasm(program);

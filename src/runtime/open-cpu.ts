@@ -6,12 +6,14 @@ import type { Surroundings } from './cpu/surroundings.ts';
 import type { EngineModel } from './model/engines.ts';
 import { checkDefaultStream, checkOption, type OpenOptions } from './open-options.ts';
 
+type Widen = NonNullable<WasmOptions['widen']>;
+
 /** Where the program runs. */
 export interface Place {
   /** How many threads run blocks, unless an option says otherwise. */
   readonly threads: number;
-  /** Whether a device may have more than 4 GiB, where the engine can. */
-  readonly mayBeWide: boolean;
+  /** Loads what finishes modules for a memory of more than 4 GiB; null where no device may have as much. */
+  readonly loadWiden: (() => Promise<Widen>) | null;
   /** What a device finds there that is to have so many threads. */
   surroundings(target: 'wasm' | 'interpreter', threads: number): Promise<Surroundings>;
 }
@@ -21,7 +23,7 @@ export type Compiling = Pick<CpuSettings, 'target' | 'specialise' | 'loadCompile
 
 /** `own`: a target that is loaded already. */
 export async function openCpu(options: OpenOptions, place: Place, own?: CpuTarget): Promise<CpuDevice> {
-  return openCpuWith(options, place, () => compilingFor(options, own));
+  return openCpuWith(options, place, () => compilingFor(options, place, own));
 }
 
 /** `load`: gives what the device compiles with, once the options are known to be right. */
@@ -48,24 +50,27 @@ export async function openModel(model: EngineModel, options: OpenOptions, place:
   checkOption('execute', execute, typeof execute === 'boolean', 'true or false');
   // Kernels and data are real, so they must fit the CPU's memory too; more than 4 GiB of it are asked for.
   const memory = options.memory ?? Math.min(model.memory, maximumBytes);
-  const settings = await cpuSettings({ ...options, memory }, place, () => compilingFor(options));
+  const settings = await cpuSettings({ ...options, memory }, place, () => compilingFor(options, place));
   return createModelDevice(model, settings, { kernelTime, execute });
 }
 
-async function compilingFor(options: OpenOptions, own?: CpuTarget) {
+async function compilingFor(options: OpenOptions, place: Place, own?: CpuTarget) {
   const { target = 'wasm', delivery = 'eager' } = options;
   const [{ loadTarget }, { specialise }, widen] = await Promise.all([
     import('./cpu/targets.ts'),
     import('../compiler/specialise.ts'),
-    widenFor(options),
+    widenFor(options, place),
   ]);
   return { specialise, target: own ?? (await loadTarget(target, delivery, widen)) };
 }
 
 /** What finishes modules for a memory of more than 4 GiB; absent where it is smaller. */
-export async function widenFor({ memory = 0 }: OpenOptions): Promise<WasmOptions['widen']> {
+export async function widenFor(
+  { memory = 0 }: OpenOptions,
+  { loadWiden }: Place,
+): Promise<WasmOptions['widen']> {
   const { addressTypeFor } = await import('./cpu/linear-memory.ts');
-  return addressTypeFor(memory) === 'i64' ? (await import('../targets/wasm/widened.ts')).widened : undefined;
+  return addressTypeFor(memory) === 'i64' ? loadWiden?.() : undefined;
 }
 
 async function cpuSettings(
@@ -80,7 +85,7 @@ async function cpuSettings(
   const { delivery = 'eager', defaultStream = 'legacy' } = options;
   const addressType = addressTypeFor(memory);
   // To ask takes an engine some of its address space.
-  const asksForMore = addressType === 'i64' && place.mayBeWide;
+  const asksForMore = addressType === 'i64' && place.loadWiden !== null;
   const isWide = asksForMore && hasWideMemories();
   const most = isWide ? widestBytes : maximumBytes;
   checkOption(

@@ -13,7 +13,7 @@ import { checkDefaultStream, checkOption, type DeviceName, type OpenOptions } fr
 
 /** Engines with threads of their own. */
 const inNode: Place = {
-  mayBeWide: true,
+  loadWiden: async () => (await import('../targets/wasm/widened.ts')).widened,
   get threads() {
     return availableParallelism();
   },
@@ -54,7 +54,7 @@ export async function open(name?: DeviceName, options: OpenOptions = {}): Promis
  */
 export async function openForJobs(name: DeviceName, options: OpenOptions): Promise<Device> {
   // What is kept is for memories of 4 GiB at most.
-  if (name !== 'cpu' || (await widenFor(options)) !== undefined) return open(name, options);
+  if (name !== 'cpu' || (await widenFor(options, inNode)) !== undefined) return open(name, options);
   return openCpuWith(options, inNode, async () => {
     const [{ LateCompiler }, { KeptKernels }] = await Promise.all([
       import('./cpu/late-compiler.ts'),
@@ -70,7 +70,7 @@ async function openNative(options: OpenOptions): Promise<Device> {
   checkOption('compile', compile, compile === 'aside' || compile === 'first', "'aside' or 'first'");
   checkOption('target', target, target === undefined, "left out for the device 'cpu-native'");
   const { nativeTarget } = await import('./cpu/native/target.ts');
-  return openCpu(options, inNode, await nativeTarget(compile === 'first', await widenFor(options)));
+  return openCpu(options, inNode, await nativeTarget(compile === 'first', await widenFor(options, inNode)));
 }
 
 async function openCuda(

@@ -59,7 +59,7 @@ describe.each(devices)('$name', ({ open, kind }) => {
       } finally {
         clearInterval(timer);
       }
-      expect(rang).toBe(5);
+      expect(rang).toBeGreaterThan(4);
       expect(launches).toBeGreaterThan(1);
     });
 
