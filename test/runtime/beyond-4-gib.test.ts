@@ -54,6 +54,24 @@ const staged = kernel({ y: 'f32[]', x: 'readonly f32[]', first: 'index' }, ({ y,
   }
 });
 
+/** The sum of four elements, from the last to the first. */
+const back = kernel(
+  { y: 'f32[]', x: 'readonly f32[]', first: 'index', pitch: 'index' },
+  ({ y, x, first, pitch }, cuda) => {
+    const i = cuda.index(cuda.thisGrid().threadRank());
+    let sum = 0;
+    for (let k = 0; k < 4; k += 1) sum += x[cuda.index(first + i - k * pitch)]!;
+    y[i] = sum;
+  },
+);
+
+/** Four numbers at a time. */
+const fours = kernel({ y: 'f32[]', first: 'index' }, ({ y, first }, cuda) => {
+  const all = y.as('f32x4');
+  const i = cuda.index(first + cuda.thisGrid().threadRank());
+  if (i < all.length) all[i] = cuda.f32x4(i % 8191, 1, 2, 3);
+});
+
 const count = kernel({ counts: 'u32[]', at: 'index' }, ({ counts, at }, cuda) => {
   cuda.atomicAdd(counts, cuda.index(at + (cuda.threadIdx.x % 4)), 1);
 });
@@ -102,6 +120,36 @@ describe.skipIf(!hasWideMemories()).each(cpuDevices)('$name', ({ open }) => {
       stream.launch(staged, { grid: 4, block: 128 }, { y, x, first });
       expect(await read(y, first)).toEqual(expected(first, (value) => 3 * value));
     }
+  });
+
+  test('copies inside of a kernel, which none can be spared of where it writes to what they read', async () => {
+    const x = device.alloc('f32', length);
+    for (const first of [0, length - 2048]) {
+      stream.launch(fill, launch, { y: x, first });
+      stream.launch(staged, { grid: 4, block: 128 }, { y: x, x, first });
+      expect(await read(x, first)).toEqual(expected(first, (value) => 3 * value));
+    }
+  });
+
+  test('loops that go back through an array', async () => {
+    const [x, y] = [device.alloc('f32', length), device.alloc('f32', 2048)];
+    const [first, pitch] = [length - 2048, 100_000_000];
+    for (let k = 0; k < 4; ++k) stream.launch(fill, launch, { y: x, first: first - k * pitch });
+    stream.launch(back, launch, { y, x, first, pitch });
+    const sums = expected(first, () => 0).map((_, i) =>
+      [0, 1, 2, 3].reduce((sum, k) => sum + valueAt(first + i - k * pitch), 0),
+    );
+    expect(await read(y, 0)).toEqual(sums);
+  });
+
+  test('an array that is seen as other elements', async () => {
+    const y = device.alloc('f32', 1.25 * GiB);
+    const first = 1.25 * (GiB / 4) - 512;
+    stream.launch(fours, { grid: 4, block: 128 }, { y, first });
+    const numbers = Float32Array.from({ length: 2048 }, (_, i) =>
+      i % 4 === 0 ? (first + i / 4) % 8191 : i % 4,
+    );
+    expect(await read(y, 4 * first)).toEqual(numbers);
   });
 
   test('a part of an array that begins beyond 4 GiB', async () => {

@@ -48,12 +48,15 @@ describe.each(devices)('$name', ({ open, kind }) => {
 
     test('who waits for one small kernel after the other keeps no timer waiting', async () => {
       const y = device.alloc('i32', 1000);
+      const launch = () => stream.launch(step, { grid: 4, block: 256 }, { y, a: 0 });
+      launch(); // compiled, and its threads are there
+      await stream.synchronize();
       let launches = 0;
       let rang = 0;
       const timer = setInterval(() => ++rang, 2);
       try {
         for (const end = performance.now() + 10_000; rang < 5 && performance.now() < end; ++launches) {
-          stream.launch(step, { grid: 4, block: 256 }, { y, a: 0 });
+          launch();
           await stream.synchronize();
         }
       } finally {

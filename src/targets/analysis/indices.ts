@@ -45,6 +45,18 @@ export interface Growth {
   readonly step: number;
 }
 
+/** By how much an index grows in each turn of a loop, if that is always the same; null if not, or if nothing moves it. */
+export function growthIn({ body, update }: Loop, index: Expression): Growth | null {
+  const assigned = assignedIn([...body, ...update]);
+  const [variable, ...others] = [...readBy(index)].filter((each) => assigned.has(each));
+  if (variable === undefined || others.length > 0 || assignedIn(body).has(variable)) return null;
+  const steps = update.map(stepOf).filter((step) => step?.variable === variable);
+  if (steps.length !== 1 || assignmentsIn(update, variable) !== 1) return null;
+  const factor = factorOf(index, variable);
+  if (factor === null || [...readBy(factor)].some((each) => assigned.has(each))) return null;
+  return { factor, step: steps[0]!.by };
+}
+
 export class Indices {
   readonly #definitions: ReadonlyMap<number, Expression>;
   readonly #counters = new Map<Loop, Counting>();
@@ -89,18 +101,6 @@ export class Indices {
       });
     }
     return { start, ranges };
-  }
-
-  /** By how much an index grows in each turn of a loop, if that is always the same; null if not, or if nothing moves it. */
-  growthIn({ body, update }: Loop, index: Expression): Growth | null {
-    const assigned = assignedIn([...body, ...update]);
-    const [variable, ...others] = [...readBy(index)].filter((each) => assigned.has(each));
-    if (variable === undefined || others.length > 0 || assignedIn(body).has(variable)) return null;
-    const steps = update.map(stepOf).filter((step) => step?.variable === variable);
-    if (steps.length !== 1 || assignmentsIn(update, variable) !== 1) return null;
-    const factor = factorOf(index, variable);
-    if (factor === null || [...readBy(factor)].some((each) => assigned.has(each))) return null;
-    return { factor, step: steps[0]!.by };
   }
 
   #rangeOf(index: Expression, counter: Counter, list: List, assigned: ReadonlySet<number>): Range | null {

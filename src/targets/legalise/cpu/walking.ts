@@ -8,7 +8,7 @@ import type { ArrayReference, Expression, Program, Statement } from '../../../co
 import { bytesOf } from '../../../kernel/layout.ts';
 import type { Loop } from '../../analysis/counters.ts';
 import { constantOf, elementOf } from '../../analysis/elements.ts';
-import { factsOf } from '../../analysis/facts.ts';
+import { growthIn } from '../../analysis/indices.ts';
 import { expressionsOf, forEachOperand, forEachStatement, operandsOf } from '../../analysis/walk.ts';
 
 /** Bytes from piece to piece from which on they are nowhere near each other. */
@@ -16,13 +16,12 @@ const far = 1024;
 
 /** The array of the launch that a block walks through in a loop; null where there is none. */
 export function walkedIn(loop: Loop, program: Program): ArrayReference | null {
-  const { indices } = factsOf(program);
   const growth = new Growth(program);
   const isWalk = (array: ArrayReference, index: Expression) => {
     if (array.space !== 'global') return false;
     if (growth.of(index, 'threadIdx.x') !== 1 || growth.of(index, 'blockIdx.x') !== program.block[0])
       return false;
-    const turn = indices.growthIn(loop, index);
+    const turn = growthIn(loop, index);
     if (turn === null) return false;
     const by = constantOf(turn.factor);
     return by === null || Math.abs(by * turn.step) * bytesOf(elementOf(program, array)) >= far;

@@ -5,7 +5,7 @@ import { bytesOf } from '../../../kernel/layout.ts';
 import { integer } from '../../analysis/affine.ts';
 import type { Loop } from '../../analysis/counters.ts';
 import { constantOf } from '../../analysis/elements.ts';
-import type { Indices, Range } from '../../analysis/indices.ts';
+import { growthIn, type Range } from '../../analysis/indices.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { pushElementAddress, withIndex } from '../memory.ts';
@@ -129,7 +129,6 @@ export function writeMoving(
   first: ThreadContext,
   checkpoints: Checkpoints,
   loop: Loop,
-  indices: Indices,
   take: (type: 'i32' | 'i64') => Local,
 ): Moving {
   const { code, unit } = first;
@@ -138,7 +137,7 @@ export function writeMoving(
   const moves: (() => void)[] = [];
   if (unit.does('advance')) {
     for (const address of checkpoints.addressesAt(loop.body)) {
-      const growth = address.common === null ? null : indices.growthIn(loop, address.common);
+      const growth = address.common === null ? null : growthIn(loop, address.common);
       if (growth === null) continue;
       unit.tell('advance', 'addresses that go on from turn to turn of a loop');
       writeAddress(first, address);

@@ -116,7 +116,7 @@ export function writeLaneRow(parts: LaneRegionParts): { readonly writePrologue: 
           enter();
           // A row's checks ask for what only some of its threads access.
           if (parts.end !== null) writer.writeChecks(body, threads, slow);
-          writeAhead(unit, code, body, plan.checkpoints.addressesAt(body), threads);
+          writeAhead(uniform, body, plan.checkpoints.addressesAt(body), threads);
           for (const id of region.loads) if (lanes.varies(id)) writer.writeReload(id);
           writer.writeList(body);
           for (const id of region.stores) writeStore(parts, writer, id, threads);

@@ -337,7 +337,6 @@ export class LaneWriter {
           first,
           this.#checkpoints,
           statement,
-          lanes.indices,
           takeStep,
         );
         const parts = {
