@@ -1,7 +1,7 @@
 // npm run test:wide: the tests of kernels and of the runtime once more, with addresses of 64 bits, as devices of more than
 // 4 GiB have them (test/support/addresses.ts). Engines have such memories from Node 24 on: where this one has none, that
-// version is installed in a folder that goes again, unless WARPSTAGE_WIDE_NODE names one. Arguments go to vitest. --list
-// prints the files.
+// version is installed in a folder that goes again, unless WARPSTAGE_WIDE_NODE names one. --few leaves
+// out what is slow, --list prints the files, and other arguments go to vitest.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,11 +20,14 @@ const folders = [
   'native',
 ];
 folders.push('runtime', 'warps', 'wasm');
+/** Each writer of code, and what reaches memory in a device. */
+const few = /^test\/(wasm|runtime\/(beyond|copies|device-memory|every-device|kernels|shaped))/;
 
 const files = readdirSync('test', { recursive: true })
   .filter((name) => name.endsWith('.test.ts') && folders.includes(name.split('/')[0]))
-  .map((name) => `test/${name}`);
-const args = process.argv.slice(2);
+  .map((name) => `test/${name}`)
+  .filter((name) => !process.argv.includes('--few') || few.test(name));
+const args = process.argv.slice(2).filter((argument) => argument !== '--few');
 if (args[0] === '--list') {
   console.log(files.join('\n'));
   process.exit();

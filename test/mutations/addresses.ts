@@ -22,8 +22,8 @@ export const mutations = [
         name: 'an index that is not tested yet has no sign',
         from: "code.op(indexType === 'i64' ? 'i32.wrap_i64' : 'i64.extend_i32_s');",
         to: "code.op(indexType === 'i64' ? 'i32.wrap_i64' : 'i64.extend_i32_u');",
-        why: 'a loop that comes to its first element from below accesses what is 16 GiB away',
-        tests: ['wide:test/wasm/strided.test.ts', 'wide:test/wasm/masked.test.ts'],
+        why: 'a loop that goes back through an array accesses what is 16 GiB ahead',
+        tests: beyond,
       },
       {
         name: 'places of slots are as near as addresses of 32 bits',
