@@ -333,12 +333,7 @@ export class LaneWriter {
     const rest: Structure<'loop'> = mode === 'branch' ? { ...statement, testFirst: true } : statement;
     this.#withFallback(checks.length > 0 || mode === 'branch', rest, (slow, done) => {
       code.withTemporaries((takeStep) => {
-        const { addresses, writeMoves } = writeMoving(
-          first,
-          this.#checkpoints,
-          statement,
-          takeStep,
-        );
+        const { addresses, writeMoves } = writeMoving(first, this.#checkpoints, statement, takeStep);
         const parts = {
           writeBody: () => {
             this.#entrance.enter(body, slow, addresses);
