@@ -249,7 +249,7 @@ export const mutations = [
     [
       {
         name: 'rows of a block fetch ahead',
-        from: ' || unit.blockSize > unit.program.block[0]',
+        from: 'if (!isRow && loop === null) return;',
         to: '',
         why: 'what is fetched behind a row of a tile takes the place of what is needed',
       },

@@ -79,5 +79,5 @@ describe.each(compilers)('by %s', (command) => {
 test('each copy asks for what may come next, by a variable of its own', () => {
   const { text } = nativeText(bytes);
   expect(text).toMatch(/ws_address c0 = 0;[\s\S]*\bb0: [\s\S]*ws_copy\(m, t\d+, t\d+, t\d+, &c0\);/);
-  expect(text).toMatch(/__builtin_prefetch\(m \+ \(uint32_t\)\(from \+ step \+ i\)\)/);
+  expect(text).toMatch(/__builtin_prefetch\(m \+ \(ws_address\)\(from \+ step \+ i\)\)/);
 });

@@ -54,6 +54,18 @@ const kernels: Readonly<Record<string, Kernel>> = {
     for (let k = 0; k < 16; k++) sum += tile[r * 16 + k]! * tile[k * 16 + c]!;
     y[first + r * 16 + c] = sum;
   }),
+  'tiles one behind the other': kernel({ y: 'f32[]', x: 'readonly f32[]' }, ({ y, x }, cuda) => {
+    const { x: c, y: r } = cuda.threadIdx;
+    const tile = cuda.sharedArray('f32', 256);
+    let sum = cuda.f32(0);
+    for (let step = 0; step < 1024; step += 256) {
+      tile[r * 16 + c] = x[step + r * 16 + c]!;
+      cuda.syncthreads();
+      sum = sum * cuda.f32(0.5) + tile[(15 - r) * 16 + c]!;
+      cuda.syncthreads();
+    }
+    y[cuda.blockIdx.x * 256 + r * 16 + c] = sum;
+  }),
 };
 
 const block = (name: string): [number, number, number] =>
@@ -143,13 +155,15 @@ describe('wide vectors', () => {
     expect(sums).toHaveLength(4 * 16);
   });
 
-  test('are fetched ahead, where a block is one row', () => {
+  test('are fetched ahead, where a block is one row or goes through a loop', () => {
     const fetches = (name: string) => textOf(name, 4).match(/__builtin_prefetch\(m \+ t\d+(, 1)?\)/g) ?? [];
     const text = fetches('a chain in a loop');
     // Lines of 64 bytes, of one array that is read and one that is written.
     expect(text.filter((each) => !each.includes(', 1'))).toHaveLength(text.length / 2);
     expect(text.length).toBeGreaterThan(1);
     expect(fetches('tiles by rows and columns')).toEqual([]);
+    // What each row reads in the next turn of the loop.
+    expect(fetches('tiles one behind the other')).toHaveLength(1);
   });
 
   test('keep their variables whole in loops', () => {

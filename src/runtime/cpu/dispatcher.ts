@@ -14,6 +14,7 @@ import type { WaitWork } from '../foreign-wait.ts';
 import type { GraphWork } from '../graph-work.ts';
 import { type HostWork, sourceBehindFunction, thrownIsKnown } from '../host-call.ts';
 import { KeepAlive } from '../keep-alive.ts';
+import { BriefLook } from './brief-look.ts';
 import {
   type CommandTable,
   type EngineName,
@@ -63,12 +64,6 @@ const startLimit = 20_000;
 /** For so many milliseconds it is waited at a time while there are other devices to be asked. */
 const besideOthers = 1;
 
-/** How long is looked for a small kernel, in milliseconds, and how often between two looks at the clock. */
-const firstLook = 0.05;
-const looksAtOnce = 64;
-/** How many times it is not looked, at most. */
-const mostInVain = 15;
-
 /** The main thread sees what it has just completed itself; nobody needs to tell it. */
 const silently = () => {};
 
@@ -84,8 +79,7 @@ export class CpuDispatcher implements Dispatcher, EngineEvents {
   readonly #cancellations = new Cancellations();
   readonly #hostCommands: HostCommands;
   #rung = false;
-  /** How many times it will not be looked for what was in vain, and how many are left. */
-  #inVain = { times: 0, left: 0 };
+  readonly #brief = new BriefLook();
   /** Neither threads nor ports keep the process alive, so that a device that is left open does not; who awaits a command does. */
   readonly #keepAlive = new KeepAlive();
   #closed: Promise<void> | null = null;
@@ -296,29 +290,12 @@ export class CpuDispatcher implements Dispatcher, EngineEvents {
 
   // Waiting
 
-  /**
-   * A small kernel is done some ten microseconds after its launch, and to be woken takes as long again. Where it was not done
-   * the last times, it is not looked for each time: another thread may want the processor.
-   */
   waitBriefly(commands: readonly Command[]): boolean {
-    if (this.#inVain.left > 0) {
-      this.#inVain.left -= 1;
-      return false;
-    }
     const tickets = commands.flatMap((command) => this.#flights.get(command)?.ticket ?? []);
     const isDone = () => tickets.every((ticket) => isComplete(this.#table.state(ticket)));
-    const end = performance.now() + firstLook;
-    do {
-      for (let look = 0; look < looksAtOnce; ++look) {
-        if (!isDone()) continue;
-        this.#inVain = { times: 0, left: 0 };
-        this.poll();
-        return true;
-      }
-    } while (performance.now() < end);
-    const times = Math.min(2 * this.#inVain.times + 1, mostInVain);
-    this.#inVain = { times, left: times };
-    return false;
+    if (!this.#brief.look(isDone)) return false;
+    this.poll();
+    return true;
   }
 
   watch(command: Command): void {

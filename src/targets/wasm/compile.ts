@@ -10,7 +10,8 @@ import type { Obstacle } from '../legalise/cpu/regions.ts';
 import { withStageMarks } from './marks.ts';
 import { writeRegions } from './regions.ts';
 import { writeStates } from './states/compile.ts';
-import { type Registers, Unit, type UnitOptions } from './unit.ts';
+import { Unit } from './unit.ts';
+import type { Registers, UnitOptions } from './whole.ts';
 
 export type WasmExecutable = Extract<Executable, { target: 'wasm' }>;
 

@@ -1,4 +1,4 @@
-// What one compilation shares: the program, the module under construction, the places that can
+// What one compilation shares: the program, the module under construction (whole.ts), the places that can
 // fault, and the layout of the scratch memory behind a block's shared arrays.
 
 import type {
@@ -26,54 +26,11 @@ import { addressBytes, type Borrowed } from './borrowed.ts';
 import type { CopyCall } from './copies.ts';
 import { addCopyFunction } from './copy-function.ts';
 import type { Code, FunctionReference, WasmType } from './encoder/code.ts';
-import { hasRelaxedSimd, ModuleWriter } from './encoder/module.ts';
+import type { ModuleWriter } from './encoder/module.ts';
 import { type HostSignatures, hostSignatures, mathImportName } from './host-functions.ts';
 import { addStoreFunction, addTruncateFunction } from './lane-functions.ts';
 import { wasmType } from './types.ts';
-
-/**
- * How many vectors one register of the processor holds, where it is not the engine that runs the module: code is made of it
- * that has all instructions, and registers as wide as those of the processor.
- */
-export type Registers = 1 | 2 | 4;
-
-export interface UnitOptions {
-  /** Passes to leave out. */
-  readonly without?: readonly OptionalCpuPass[];
-  /** For code that is made of the module, and is not run by the engine. */
-  readonly registers?: Registers | undefined;
-  /** Of arrays' elements. What a launch has of its own lies below 4 GiB, where 32 bits are enough. */
-  readonly addressType?: 'i32' | 'i64' | undefined;
-}
-
-/** What is the module's, whichever of its programs is being written. */
-class Whole {
-  /** Threads of a block. */
-  readonly threads: number;
-  readonly module: ModuleWriter;
-  readonly sites: FaultSite[] = [];
-  readonly ownArrays = new Map<number, number>();
-  readonly ownFunctions = new Map<string, FunctionReference>();
-  /** What passes did, for people, by pass. */
-  readonly done = new Map<WritingPass, Set<string>>();
-  scratchBytes = 0;
-  readonly without: readonly OptionalCpuPass[];
-  readonly relaxes: boolean;
-
-  readonly registers: Registers;
-  readonly forProcessor: boolean;
-  readonly addressType: 'i32' | 'i64';
-
-  constructor({ block: [x, y, z] }: Program, { without = [], registers, addressType = 'i32' }: UnitOptions) {
-    this.threads = x * y * z;
-    this.without = without;
-    this.addressType = addressType;
-    this.module = new ModuleWriter(addressType);
-    this.registers = registers ?? 1;
-    this.forProcessor = registers !== undefined;
-    this.relaxes = !without.includes('relaxed') && (registers !== undefined || hasRelaxedSimd());
-  }
-}
+import { type Registers, type UnitOptions, Whole } from './whole.ts';
 
 export class Unit {
   readonly program: Program;

@@ -9,7 +9,8 @@
 
 import type { Program } from '../../../compiler/ir.ts';
 import { factsOf } from '../../analysis/facts.ts';
-import { Unit, type UnitOptions } from '../unit.ts';
+import { Unit } from '../unit.ts';
+import type { UnitOptions } from '../whole.ts';
 import { CohortSplit } from './cohort-split.ts';
 import { StatesLayout } from './layout.ts';
 import { addReport } from './report.ts';
