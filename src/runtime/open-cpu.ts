@@ -40,7 +40,7 @@ export async function openCpuWith(
 }
 
 export async function openModel(model: EngineModel, options: OpenOptions, place: Place): Promise<CpuDevice> {
-  const [{ createModelDevice }, { maximumBytes }] = await Promise.all([
+  const [{ createModelDevice }, { hasWideMemories, maximumBytes, widestBytes }] = await Promise.all([
     import('./model/device.ts'),
     import('./cpu/linear-memory.ts'),
   ]);
@@ -49,8 +49,11 @@ export async function openModel(model: EngineModel, options: OpenOptions, place:
   checkOption('kernelTime', kernelTime, known, 'a function of a launch that gives milliseconds');
   checkOption('execute', execute, typeof execute === 'boolean', 'true or false');
   // Kernels and data are real, so they must fit the CPU's memory too; more than 4 GiB of it are asked for.
-  const memory = options.memory ?? Math.min(model.memory, maximumBytes);
-  const settings = await cpuSettings({ ...options, memory }, place, () => compilingFor(options, place));
+  const asked = options.memory ?? maximumBytes;
+  const isWide = asked > maximumBytes && place.loadWiden !== null && hasWideMemories();
+  const memory = Math.min(options.memory ?? model.memory, isWide ? widestBytes : maximumBytes);
+  const given = { ...options, memory };
+  const settings = await cpuSettings(given, place, () => compilingFor(given, place));
   return createModelDevice(model, settings, { kernelTime, execute });
 }
 

@@ -350,7 +350,10 @@ export class CommandQueue {
   }
 
   async #completion(commands: readonly Command[]): Promise<void> {
-    if (this.settled(commands)) return;
+    if (this.settled(commands)) {
+      if (commands.length > 0) await this.#turns.due();
+      return;
+    }
     for (let open = unsettled(commands); open.length > 0; open = unsettled(commands)) {
       if (this.#dispatcher.waitBriefly?.(open)) {
         await this.#turns.due();

@@ -19,13 +19,6 @@ export const mutations = [
     [],
     [
       {
-        name: 'an index that is not tested yet has no sign',
-        from: "code.op(indexType === 'i64' ? 'i32.wrap_i64' : 'i64.extend_i32_s');",
-        to: "code.op(indexType === 'i64' ? 'i32.wrap_i64' : 'i64.extend_i32_u');",
-        why: 'a loop that goes back through an array accesses what is 16 GiB ahead',
-        tests: beyond,
-      },
-      {
         name: 'places of slots are as near as addresses of 32 bits',
         from: 'this.reserveScratch(addressBytes(this) * each.slots)',
         to: 'this.reserveScratch(4 * each.slots)',
@@ -34,6 +27,14 @@ export const mutations = [
       },
     ],
   ),
+  ...mutationsOf('src/targets/wasm/simd/checks.ts', beyond, [
+    {
+      name: 'addresses of 64 bits go on with a loop',
+      from: "if (unit.does('advance') && type === 'i32') {",
+      to: "if (unit.does('advance')) {",
+      why: 'where an index has wrapped, what lies 4 GiB further is written to',
+    },
+  ]),
   ...mutationsOf('src/targets/wasm/launch-values.ts', beyond, [
     {
       name: 'the bytes of an array are counted by 32 bits',

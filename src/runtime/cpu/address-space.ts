@@ -63,12 +63,13 @@ export function sizeThatFits(wanted: DeviceSize, left: number, hasGuards: boolea
 }
 
 /** What is left of the address space holds no device. */
-export function noAddressSpace(left: number): WarpstageError {
+export function noAddressSpace(left: number, isWide = false): WarpstageError {
   return new WarpstageError({
     code: 'WS4001',
     message: `the CPU device needs more address space than the ${sizeInWords(Math.max(0, left))} that this process has left`,
-    hint:
-      !isUntrapped() && canTest()
+    hint: isWide
+      ? 'open it with 4 GiB of memory at most, or raise the limit (ulimit -v)'
+      : !isUntrapped() && canTest()
         ? `set the environment variable NODE_OPTIONS=${untrapped}, with which a device takes less, or raise the limit (ulimit -v)`
         : 'raise the limit (ulimit -v)',
   });

@@ -3,9 +3,10 @@
 // A small kernel is done some ten microseconds after its launch, and to be woken takes several times as long. Where it was not
 // done the last times, it is not looked for each time: another thread may want the processor.
 
-/** How long it is looked, in milliseconds, and how often between two looks at the clock. */
+/** How long it is looked, in milliseconds, how often between two looks at the clock, which may stand, and how often at all. */
 const moment = 0.05;
 const looksAtOnce = 64;
+const mostLooks = 64 * looksAtOnce;
 /** How many times it is not looked, at most. */
 const mostLeftOut = 15;
 
@@ -26,13 +27,12 @@ export class BriefLook {
       return false;
     }
     const end = this.#now() + moment;
-    do {
-      for (let look = 0; look < looksAtOnce; ++look) {
-        if (!isDone()) continue;
-        this.#next = 1;
-        return true;
-      }
-    } while (this.#now() < end);
+    for (let look = 0; look < mostLooks; ++look) {
+      if (look > 0 && look % looksAtOnce === 0 && this.#now() >= end) break;
+      if (!isDone()) continue;
+      this.#next = 1;
+      return true;
+    }
     this.#left = this.#next;
     this.#next = Math.min(2 * this.#next + 1, mostLeftOut);
     return false;

@@ -272,12 +272,12 @@ export class CpuDevice implements Device {
 
   #takeArea(bytes: number): Allocation {
     const address = this.#orWait(() => this.#memory.allocateLow(bytes));
-    if (address === null) throw this.#outOfMemory('a launch', bytes);
+    if (address === null) throw this.#outOfMemory('a launch', bytes, this.#memory.largestLow);
     return new Allocation(address, bytes, this.#reach, () => this.#memory.free(address));
   }
 
-  #outOfMemory(purpose: string, bytes: number): WarpstageError {
-    return outOfMemory(purpose, bytes, this.memory, this.#memory.allocator.largestFree);
+  #outOfMemory(purpose: string, bytes: number, largest = this.#memory.allocator.largestFree): WarpstageError {
+    return outOfMemory(purpose, bytes, this.memory, largest);
   }
 
   #takeStaging(bytes: number): number {

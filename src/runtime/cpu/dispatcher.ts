@@ -291,8 +291,10 @@ export class CpuDispatcher implements Dispatcher, EngineEvents {
   // Waiting
 
   waitBriefly(commands: readonly Command[]): boolean {
-    const tickets = commands.flatMap((command) => this.#flights.get(command)?.ticket ?? []);
-    const isDone = () => tickets.every((ticket) => isComplete(this.#table.state(ticket)));
+    const flights = commands.flatMap((command) => this.#flights.get(command) ?? []);
+    // What the main thread does itself is not done while it looks.
+    if (flights.some((flight) => flight.order === null || waitsForFunction(flight))) return false;
+    const isDone = () => flights.every(({ ticket }) => isComplete(this.#table.state(ticket)));
     if (!this.#brief.look(isDone)) return false;
     this.poll();
     return true;

@@ -30,8 +30,9 @@ export function addressTypeFor(bytes: number): AddressType {
 export function hasWideMemories(): boolean {
   try {
     return newMemory(1, 'i64').grow(0n as never) === (1n as never);
-  } catch {
-    return false;
+  } catch (error) {
+    // It has, but no address space for one.
+    return error instanceof RangeError;
   }
 }
 
@@ -119,6 +120,11 @@ export class LinearMemory {
     const address = this.allocate(bytes);
     if (address !== null) fillBytes(this.#bytes, address, Math.min(address + bytes, pristine), 0);
     return address;
+  }
+
+  /** The largest stretch below 4 GiB that could be had now. */
+  get largestLow(): number {
+    return this.#low.largestFree;
   }
 
   free(address: number): void {

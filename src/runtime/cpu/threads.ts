@@ -23,7 +23,7 @@ export const threadsOf = (text: string): Surroundings => ({
     const left = addressSpaceLeft();
     if (left === Number.POSITIVE_INFINITY) return wanted;
     const size = sizeThatFits(wanted, left, !isUntrapped());
-    if (size === null) throw noAddressSpace(left);
+    if (size === null) throw noAddressSpace(left, wanted.addressType === 'i64');
     return size;
   },
   createEngines({ table, tableMemory, memories, runners, threads, events }) {

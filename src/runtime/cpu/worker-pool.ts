@@ -37,6 +37,9 @@ const Word = {
   inside: 4 * line + 1,
 } as const;
 
+/** Blocks that a lead takes at once while it is alone, unless the share of each thread is larger. */
+const mostAlone = 8;
+
 const wordCount = 5 * line;
 const closed = 1 << 30;
 
@@ -133,7 +136,7 @@ export class WorkerPool {
     return Atomics.load(this.#words, Word.calls);
   }
 
-  /** Waits for a launch that was opened after `seen` was read. */
+  /** Waits for a call that came after `seen` was read. */
   awaitCall(seen: number): void {
     // Launches of a stream follow each other closely; a wake-up costs some 45 µs.
     for (let i = 0; i < 4000; ++i) if (Atomics.load(this.#words, Word.calls) !== seen) return;
@@ -196,7 +199,7 @@ export class WorkerPool {
       if (left <= 0 || Atomics.load(words, Word.halted) !== 0) return null;
       const isWhole = this.#members === 1 || words[Word.together] !== 0;
       const fair = isWhole ? left : Math.ceil(left / (2 * this.#members));
-      const share = isWhole || alone === null ? fair : Math.min(left, alone);
+      const share = isWhole || alone === null ? fair : Math.min(left, alone, Math.max(fair, mostAlone));
       if (Atomics.compareExchange(words, Word.next, first, first + share) === first) {
         return { first, end: first + share };
       }

@@ -129,13 +129,14 @@ export function writeMoving(
   first: ThreadContext,
   checkpoints: Checkpoints,
   loop: Loop,
-  take: (type: 'i32' | 'i64') => Local,
+  take: (type: 'i32') => Local,
 ): Moving {
   const { code, unit } = first;
   const type = unit.addressType;
   const addresses: Address[] = [];
   const moves: (() => void)[] = [];
-  if (unit.does('advance')) {
+  // Addresses of 64 bits do not wrap as indices of 32 do, where a loop goes through more of them than there are.
+  if (unit.does('advance') && type === 'i32') {
     for (const address of checkpoints.addressesAt(loop.body)) {
       const growth = address.common === null ? null : growthIn(loop, address.common);
       if (growth === null) continue;
