@@ -39,7 +39,7 @@ export const mutations = [
     [
       {
         name: 'helpers are called though the lead begins alone',
-        from: 'if (calls) this.call();',
+        from: 'if (calls || Atomics.load(words, Word.awaited) !== 0) this.call();',
         to: 'this.call();',
         why: 'small kernels take several times as long',
       },

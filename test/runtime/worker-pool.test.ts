@@ -76,6 +76,28 @@ describe('a launch', () => {
     });
   });
 
+  test('that somebody has to wait for calls others, in every order, and as long as it is so', () => {
+    inEveryOrder(() => {
+      const { lead, helper } = pool();
+      const before = helper.calls;
+      return {
+        one: () => lead.open(launch, false),
+        other: () => {
+          helper.isAwaited = true;
+        },
+        check: () => expect(helper.calls).toBeGreaterThan(before),
+      };
+    });
+    const { lead, helper } = pool();
+    helper.isAwaited = true;
+    lead.open(launch, false);
+    expect(helper.calls).toBe(1);
+    lead.close();
+    helper.isAwaited = false;
+    lead.open(launch, false);
+    expect(helper.calls).toBe(1);
+  });
+
   test('that the lead begins alone wakes nobody until others are called', () => {
     const { lead, helper } = pool();
     const before = helper.calls;

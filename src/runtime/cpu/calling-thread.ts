@@ -64,6 +64,8 @@ class CallingThread implements EngineSet {
     this.#schedule();
   }
 
+  awaitKernels(): void {}
+
   collect(): void {}
 
   drain(): void {}

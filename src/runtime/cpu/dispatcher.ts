@@ -80,6 +80,8 @@ export class CpuDispatcher implements Dispatcher, EngineEvents {
   readonly #hostCommands: HostCommands;
   #rung = false;
   readonly #brief = new BriefLook();
+  /** Commands in flight that somebody has to wait for. */
+  #watched = 0;
   /** Neither threads nor ports keep the process alive, so that a device that is left open does not; who awaits a command does. */
   readonly #keepAlive = new KeepAlive();
   #closed: Promise<void> | null = null;
@@ -209,6 +211,7 @@ export class CpuDispatcher implements Dispatcher, EngineEvents {
     if (this.#engines.isStopping('compute')) throw noRoomWhileStopping(this.#flights.size);
     if (waitsForFunction(flight)) throw noRoomBehindFunction(this.#flights.size);
     const begin = performance.now();
+    this.#engines.awaitKernels(true);
     while (!isComplete(this.#table.state(flight.ticket))) {
       this.#engines.wait(flight.ticket, this.#hostCommands.isAlone ? startLimit : besideOthers);
       this.#hostCommands.ask();
@@ -218,6 +221,7 @@ export class CpuDispatcher implements Dispatcher, EngineEvents {
         throw lostThread(dead, `it has not started within ${startLimit / 1000} s`);
       }
     }
+    if (this.#watched === 0) this.#engines.awaitKernels(false);
     this.poll();
   }
 
@@ -260,7 +264,10 @@ export class CpuDispatcher implements Dispatcher, EngineEvents {
         this.#freeSlots.push(slotOf(dependency.ticket));
     }
     if (flight.dependents === 0) this.#freeSlots.push(slotOf(ticket));
-    if (flight.watched) this.#keepAlive.remove();
+    if (flight.watched) {
+      this.#keepAlive.remove();
+      if (--this.#watched === 0) this.#engines.awaitKernels(false);
+    }
     command.settle(failure, started, ended);
     if (ran && work.kind !== 'wait')
       this.#host.finished(command, work, assignment?.engine ?? 'host', flight.stages);
@@ -306,6 +313,7 @@ export class CpuDispatcher implements Dispatcher, EngineEvents {
     if (!flight.watched) {
       flight.watched = true;
       this.#keepAlive.add();
+      if (++this.#watched === 1) this.#engines.awaitKernels(true);
     }
     if (isComplete(this.#table.watchFromMain(flight.ticket))) this.poll();
   }

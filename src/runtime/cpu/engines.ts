@@ -12,7 +12,7 @@ import type { Runnable } from './file-pieces.ts';
 import type { Order, Role } from './messages.ts';
 import type { Staff, Thread } from './staff.ts';
 import type { EngineEvents, EngineSet } from './surroundings.ts';
-import { createWorkerPoolMemory } from './worker-pool.ts';
+import { createWorkerPoolMemory, WorkerPool } from './worker-pool.ts';
 
 export class Engines implements EngineSet {
   readonly #staff: Staff;
@@ -81,6 +81,10 @@ export class Engines implements EngineSet {
     if (order.task.kind === 'launch' && order.task.blocks > 1) this.#startHelpers();
     this.#threads[engine][0]!.post(order);
     this.#table.signal(engineNames.indexOf(engine));
+  }
+
+  awaitKernels(isAwaited: boolean): void {
+    new WorkerPool(this.#pool).isAwaited = isAwaited;
   }
 
   /** Why it could not be started, if it could not. */

@@ -31,6 +31,10 @@ const Word = {
   /** The executable that records the stages of a block, or 0; and the block. */
   stages: 3 * line + 6,
   stagesBlock: 3 * line + 7,
+  /** Not zero while the lead is alone, and nobody was called. */
+  alone: 3 * line + 8,
+  /** Not zero while somebody has to wait for a kernel. */
+  awaited: 3 * line + 9,
   /** Not zero when the threads are being ended: for code that nothing else can end. */
   stopped: 4 * line,
   /** Threads inside such code, or in what loads it. */
@@ -99,13 +103,24 @@ export class WorkerPool {
     words[Word.stagesBlock] = launch.stages?.block ?? 0;
     Atomics.store(words, Word.stages, launch.stages?.executable ?? 0);
     Atomics.store(words, Word.executable, launch.executable);
+    Atomics.store(words, Word.alone, 1);
     Atomics.store(words, Word.gate, 0);
-    if (calls) this.call();
+    if (calls || Atomics.load(words, Word.awaited) !== 0) this.call();
+  }
+
+  /**
+   * Somebody has to wait for a kernel, or nobody has: as long as it is so no lead is alone, since a block of its may wait for
+   * one that others would run.
+   */
+  set isAwaited(isAwaited: boolean) {
+    Atomics.store(this.#words, Word.awaited, isAwaited ? 1 : 0);
+    if (isAwaited && Atomics.load(this.#words, Word.alone) !== 0) this.call();
   }
 
   /** Wakes as many helpers as there are blocks for. */
   call(): void {
     const words = this.#words;
+    Atomics.store(words, Word.alone, 0);
     const wanted = this.isTogether ? 0 : Math.min(this.#members, words[Word.end]!) - 1;
     if (wanted <= 0) return;
     Atomics.add(words, Word.calls, 1);
