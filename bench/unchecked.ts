@@ -79,7 +79,7 @@ export async function openWithBoth(threads: number): Promise<Device> {
   const without = await loadCompiler();
   return openCpu(
     { threads },
-    { threads, loadWiden: null, surroundings: async () => surroundings },
+    { threads, loadMemory64: null, surroundings: async () => surroundings },
     {
       compile: (program) => {
         if (!program.name.endsWith(marked)) return compileWasm(program);

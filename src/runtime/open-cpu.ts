@@ -6,14 +6,14 @@ import type { Surroundings } from './cpu/surroundings.ts';
 import type { EngineModel } from './model/engines.ts';
 import { checkDefaultStream, checkOption, type OpenOptions } from './open-options.ts';
 
-type Widen = NonNullable<WasmOptions['widen']>;
+type ForMemory64 = NonNullable<WasmOptions['memory64']>;
 
 /** Where the program runs. */
 export interface Place {
   /** How many threads run blocks, unless an option says otherwise. */
   readonly threads: number;
   /** Loads what finishes modules for a memory of more than 4 GiB; null where no device may have as much. */
-  readonly loadWiden: (() => Promise<Widen>) | null;
+  readonly loadMemory64: (() => Promise<ForMemory64>) | null;
   /** What a device finds there that is to have so many threads. */
   surroundings(target: 'wasm' | 'interpreter', threads: number): Promise<Surroundings>;
 }
@@ -40,7 +40,7 @@ export async function openCpuWith(
 }
 
 export async function openModel(model: EngineModel, options: OpenOptions, place: Place): Promise<CpuDevice> {
-  const [{ createModelDevice }, { hasWideMemories, maximumBytes, widestBytes }] = await Promise.all([
+  const [{ createModelDevice }, { hasMemory64, maximumBytes, widestBytes }] = await Promise.all([
     import('./model/device.ts'),
     import('./cpu/linear-memory.ts'),
   ]);
@@ -50,7 +50,7 @@ export async function openModel(model: EngineModel, options: OpenOptions, place:
   checkOption('execute', execute, typeof execute === 'boolean', 'true or false');
   // Kernels and data are real, so they must fit the CPU's memory too; more than 4 GiB of it are asked for.
   const asked = options.memory ?? maximumBytes;
-  const isWide = asked > maximumBytes && place.loadWiden !== null && hasWideMemories();
+  const isWide = asked > maximumBytes && place.loadMemory64 !== null && hasMemory64();
   const memory = Math.min(options.memory ?? model.memory, isWide ? widestBytes : maximumBytes);
   const given = { ...options, memory };
   const settings = await cpuSettings(given, place, () => compilingFor(given, place));
@@ -59,21 +59,21 @@ export async function openModel(model: EngineModel, options: OpenOptions, place:
 
 async function compilingFor(options: OpenOptions, place: Place, own?: CpuTarget) {
   const { target = 'wasm', delivery = 'eager' } = options;
-  const [{ loadTarget }, { specialise }, widen] = await Promise.all([
+  const [{ loadTarget }, { specialise }, memory64] = await Promise.all([
     import('./cpu/targets.ts'),
     import('../compiler/specialise.ts'),
-    widenFor(options, place),
+    memory64For(options, place),
   ]);
-  return { specialise, target: own ?? (await loadTarget(target, delivery, widen)) };
+  return { specialise, target: own ?? (await loadTarget(target, delivery, memory64)) };
 }
 
 /** What finishes modules for a memory of more than 4 GiB; absent where it is smaller. */
-export async function widenFor(
+export async function memory64For(
   { memory = 0 }: OpenOptions,
-  { loadWiden }: Place,
-): Promise<WasmOptions['widen']> {
+  { loadMemory64 }: Place,
+): Promise<WasmOptions['memory64']> {
   const { addressTypeFor } = await import('./cpu/linear-memory.ts');
-  return addressTypeFor(memory) === 'i64' ? loadWiden?.() : undefined;
+  return addressTypeFor(memory) === 'i64' ? loadMemory64?.() : undefined;
 }
 
 async function cpuSettings(
@@ -81,15 +81,13 @@ async function cpuSettings(
   place: Place,
   load: () => Promise<Compiling>,
 ): Promise<CpuSettings> {
-  const { addressTypeFor, hasWideMemories, maximumBytes, widestBytes } = await import(
-    './cpu/linear-memory.ts'
-  );
+  const { addressTypeFor, hasMemory64, maximumBytes, widestBytes } = await import('./cpu/linear-memory.ts');
   const { memory = maximumBytes, threads = place.threads, target = 'wasm' } = options;
   const { delivery = 'eager', defaultStream = 'legacy' } = options;
   const addressType = addressTypeFor(memory);
   // To ask takes an engine some of its address space.
-  const asksForMore = addressType === 'i64' && place.loadWiden !== null;
-  const isWide = asksForMore && hasWideMemories();
+  const asksForMore = addressType === 'i64' && place.loadMemory64 !== null;
+  const isWide = asksForMore && hasMemory64();
   const most = isWide ? widestBytes : maximumBytes;
   checkOption(
     'memory',
@@ -97,7 +95,7 @@ async function cpuSettings(
     memory >= 65536 && memory <= most,
     `bytes, from 65536 to ${most}`,
     asksForMore && !isWide
-      ? `up to ${widestBytes} there are in Node 24 and later, whose memories have addresses of 64 bits`
+      ? `with Node 24 or later it may be up to ${widestBytes}: memories have addresses of 64 bits there`
       : undefined,
   );
   checkOption(

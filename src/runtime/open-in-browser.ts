@@ -10,7 +10,7 @@ import { openCpu, openModel, type Place } from './open-cpu.ts';
 import type { DeviceName, OpenOptions } from './open-options.ts';
 
 const inBrowser: Place = {
-  loadWiden: null,
+  loadMemory64: null,
   get threads() {
     return mayShare() ? (web.navigator?.hardwareConcurrency ?? 1) : 1;
   },

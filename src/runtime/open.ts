@@ -8,12 +8,12 @@ import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { WarpstageError } from '../diagnostics/error.ts';
 import type { Device } from './device.ts';
-import { openCpu, openCpuWith, openModel, type Place, widenFor } from './open-cpu.ts';
+import { memory64For, openCpu, openCpuWith, openModel, type Place } from './open-cpu.ts';
 import { checkDefaultStream, checkOption, type DeviceName, type OpenOptions } from './open-options.ts';
 
 /** Engines with threads of their own. */
 const inNode: Place = {
-  loadWiden: async () => (await import('../targets/wasm/widened.ts')).widened,
+  loadMemory64: async () => (await import('../targets/wasm/memory64.ts')).forMemory64,
   get threads() {
     return availableParallelism();
   },
@@ -54,7 +54,7 @@ export async function open(name?: DeviceName, options: OpenOptions = {}): Promis
  */
 export async function openForJobs(name: DeviceName, options: OpenOptions): Promise<Device> {
   // What is kept is for memories of 4 GiB at most.
-  if (name !== 'cpu' || (await widenFor(options, inNode)) !== undefined) return open(name, options);
+  if (name !== 'cpu' || (await memory64For(options, inNode)) !== undefined) return open(name, options);
   return openCpuWith(options, inNode, async () => {
     const [{ LateCompiler }, { KeptKernels }] = await Promise.all([
       import('./cpu/late-compiler.ts'),
@@ -70,7 +70,11 @@ async function openNative(options: OpenOptions): Promise<Device> {
   checkOption('compile', compile, compile === 'aside' || compile === 'first', "'aside' or 'first'");
   checkOption('target', target, target === undefined, "left out for the device 'cpu-native'");
   const { nativeTarget } = await import('./cpu/native/target.ts');
-  return openCpu(options, inNode, await nativeTarget(compile === 'first', await widenFor(options, inNode)));
+  return openCpu(
+    options,
+    inNode,
+    await nativeTarget(compile === 'first', await memory64For(options, inNode)),
+  );
 }
 
 async function openCuda(

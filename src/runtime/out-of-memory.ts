@@ -28,6 +28,15 @@ export function outOfMemory(
   });
 }
 
+/** WS4001 of what a launch needs beside its arrays, which lies below 4 GiB whatever a device has. */
+export function outOfLaunchMemory(bytes: number, largestFree: number): WarpstageError {
+  return new WarpstageError({
+    code: 'WS4001',
+    message: `a launch needs ${sizeInWords(bytes)} beside its arrays, and the largest free stretch for that is ${sizeInWords(largestFree)}`,
+    hint: 'launch fewer blocks, or blocks with less shared memory',
+  });
+}
+
 /** The same for a GPU, whose memory other processes use as well. */
 export function outOfGpuMemory(purpose: string, bytes: number, memory: MemoryStatistics): WarpstageError {
   const arrays = memory.allocations === 1 ? '1 array' : `${memory.allocations} arrays`;

@@ -6,7 +6,7 @@ const beyond = ['wide:test/runtime/beyond-4-gib.test.ts'];
 const elsewhere = 'an address is that of another byte';
 
 export const mutations = [
-  ...mutationsOf('src/targets/wasm/widened.ts', beyond, [
+  ...mutationsOf('src/targets/wasm/memory64.ts', beyond, [
     {
       name: 'what a store takes is not looked below',
       from: 'this.#pop(valuesOfMemory(instruction.name));\n        this.#popAddress();',

@@ -46,6 +46,18 @@ export const mutations = [
     ],
   ),
   ...mutationsOf(
+    'src/runtime/cpu/dispatcher.ts',
+    ['test/runtime/paces.test.ts'],
+    [
+      {
+        name: 'who waits for a kernel does not say so',
+        from: 'if (++this.#watched === 1) this.#engines.awaitKernels(true);',
+        to: 'this.#watched += 1;',
+        why: 'a block waits for ever for one that no thread was called for',
+      },
+    ],
+  ),
+  ...mutationsOf(
     'src/runtime/turn.ts',
     ['test/runtime/turn.test.ts'],
     [

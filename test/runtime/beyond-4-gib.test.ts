@@ -6,18 +6,18 @@
 import { freemem } from 'node:os';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Device, type DeviceArray, kernel, open, type Stream } from 'warpstage';
-import { hasWideMemories, maximumBytes, widestBytes } from '#warpstage/runtime/cpu/linear-memory.js';
+import { hasMemory64, maximumBytes, widestBytes } from '#warpstage/runtime/cpu/linear-memory.js';
 import { cpuDevices } from '../support/devices.ts';
 
 const GiB = 2 ** 30;
 
-test.skipIf(hasWideMemories())('an engine without such memories says which has', async () => {
+test.skipIf(hasMemory64())('an engine without such memories says which has', async () => {
   const opened = open('cpu', { memory: 6 * GiB });
   await expect(opened).rejects.toMatchObject({
     code: 'WS4007',
     message: expect.stringContaining(`from 65536 to ${maximumBytes}, and is 6442450944`),
   });
-  await expect(opened).rejects.toThrow(/hint: up to 12884901888 there are in Node 24/);
+  await expect(opened).rejects.toThrow(/hint: with Node 24 or later it may be up to 12884901888/);
   // What a virtual device has besides is not there.
   await using model = await open('model:h200', { memory: 6 * GiB });
   expect(model.memory.total).toBeLessThan(4 * GiB);
@@ -85,6 +85,14 @@ const count = kernel({ counts: 'u32[]', at: 'index' }, ({ counts, at }, cuda) =>
   cuda.atomicAdd(counts, cuda.index(at + (cuda.threadIdx.x % 4)), 1);
 });
 
+/** Each of its blocks has an arena of its own, as all of them are there at once. */
+const everyone = kernel({ y: 'f32[]' }, ({ y }, cuda) => {
+  const own = cuda.sharedArray('f32', 57_000);
+  own[cuda.threadIdx.x] = 1;
+  cuda.thisGrid().sync();
+  y[cuda.threadIdx.x] = own[cuda.threadIdx.x]!;
+});
+
 const outside = kernel({ y: 'f32[]' }, ({ y }, cuda) => {
   y[cuda.index(y.length + cuda.threadIdx.x)] = 1;
 });
@@ -97,7 +105,7 @@ const bytes = kernel({ y: 'u8[]', first: 'index' }, ({ y, first }, cuda) => {
 const length = 1.25 * GiB + 3;
 const launch = { grid: 16, block: 128 };
 
-describe.skipIf(!hasWideMemories()).each(cpuDevices)('$name', ({ open }) => {
+describe.skipIf(!hasMemory64()).each(cpuDevices)('$name', ({ open }) => {
   /** Each test has a device of its own, as memory that was used before is cleared when it is allocated again. */
   let device: Device;
   let stream: Stream;
@@ -208,6 +216,13 @@ describe.skipIf(!hasWideMemories()).each(cpuDevices)('$name', ({ open }) => {
     });
   });
 
+  test('what a launch needs beside its arrays has no more than 4 GiB, and more is an error', () => {
+    const y = device.alloc('f32', 32);
+    expect(() => stream.launch(everyone, { grid: 20_000, block: 8, cooperative: true }, { y })).toThrow(
+      /WS4001: a launch needs 4\.\d+ GiB beside its arrays, and .* is 4 GiB\n {2}hint: launch fewer/,
+    );
+  });
+
   test('memory is what the device was opened with; more of it, or of what engines have, is an error', async () => {
     expect(device.memory.total).toBe(11 * GiB);
     expect(() => device.alloc('f64', 2 * GiB)).toThrow(/WS4001: .* needs 16 GiB: of the device's 11 GiB/);
@@ -216,7 +231,7 @@ describe.skipIf(!hasWideMemories()).each(cpuDevices)('$name', ({ open }) => {
 });
 
 // As much is staged at once. Copies are the same code, whatever runs kernels.
-test.skipIf(!hasWideMemories() || freemem() < 16 * GiB)(
+test.skipIf(!hasMemory64() || freemem() < 16 * GiB)(
   'all of an array of more than 4 GiB is copied to the host and back',
   async () => {
     await using device = await open('cpu', { memory: 6 * GiB });

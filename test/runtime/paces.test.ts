@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { kernel, open } from 'warpstage';
 import { Paces } from '#warpstage/runtime/cpu/paces.js';
 
 /** A lead in a time of its own. */
@@ -84,4 +85,33 @@ test('nobody is called twice, nor where nothing is left, nor later than a range 
       },
     ),
   );
+});
+
+/** The first block waits for the last one, where it is told to, but not for ever. */
+const meeting = kernel({ flags: 'i32[]', waits: 'bool' }, ({ flags, waits }, cuda) => {
+  if (cuda.threadIdx.x > 0) return;
+  const isLast = cuda.blockIdx.x === cuda.gridDim.x - 1;
+  if (isLast) cuda.atomicExch(flags, 0, 1);
+  if (!waits || cuda.blockIdx.x > 0) return;
+  let seen = 0;
+  for (let look = 0; look < 20_000_000 && seen === 0; look += 1) seen = cuda.atomicAdd(flags, 0, 0);
+  flags[1] = seen;
+});
+
+test('who has to wait for a kernel has others called, though it was over soon before', async () => {
+  await using device = await open('cpu', { threads: 2 });
+  const stream = device.createStream();
+  const flags = device.alloc('i32', 2);
+  const left = new Int32Array(2);
+  for (let round = 0; round < 5; ++round) {
+    for (let launch = 0; launch < 20; ++launch) {
+      stream.launch(meeting, { grid: 2, block: 32 }, { flags, waits: false });
+      await stream.synchronize();
+    }
+    stream.memsetAsync(flags, 0);
+    stream.launch(meeting, { grid: 2, block: 32 }, { flags, waits: true });
+    stream.memcpyAsync(left, flags);
+    await stream.synchronize();
+    expect([...left]).toEqual([1, 1]);
+  }
 });

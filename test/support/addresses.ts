@@ -3,15 +3,15 @@
 // Then what tests compile is compiled so, and arrays begin at 4 GiB, so that an address which lost its upper half
 // anywhere is that of another byte.
 
-import { hasWideMemories } from '#warpstage/runtime/cpu/linear-memory.js';
+import { hasMemory64 } from '#warpstage/runtime/cpu/linear-memory.js';
 import type { WasmOptions } from '#warpstage/targets/wasm/compile.js';
-import { widened } from '#warpstage/targets/wasm/widened.js';
+import { forMemory64 } from '#warpstage/targets/wasm/memory64.js';
 
 export const hasWideAddresses = process.env.WARPSTAGE_TEST_ADDRESSES === '64';
-if (hasWideAddresses && !hasWideMemories()) throw new Error('this engine has no memories of 64 bits');
+if (hasWideAddresses && !hasMemory64()) throw new Error('this engine has no memories of 64 bits');
 
 /** What else modules are compiled with. */
-export const addressing: Pick<WasmOptions, 'widen'> = hasWideAddresses ? { widen: widened } : {};
+export const addressing: Pick<WasmOptions, 'memory64'> = hasWideAddresses ? { memory64: forMemory64 } : {};
 
 /** Where arrays begin. */
 export const arraysBegin = hasWideAddresses ? 2 ** 32 : 64;

@@ -1,9 +1,8 @@
 // What of the address space a CPU device may take, where it is limited: by `ulimit -v`, or by a cluster's queue.
 //
 // V8 reserves 10 GiB for each memory of WebAssembly, so that code needs no test of its accesses; Node's flag
-// `--disable-wasm-trap-handler` has code test them, and a memory then takes what it may grow to. A memory of more than
-// 4 GiB takes 16. A device has
-// two memories, and threads, for each of which V8 reserves more. A process that finds no room for a thread is
+// `--disable-wasm-trap-handler` has code test them, and a memory then takes what it may grow to. For one of more than 4 GiB
+// it reserves 16. A device has two memories, and threads, for each of which V8 reserves more. A process that finds no room for a thread is
 // ended by V8, so this is counted before anything is taken. Where there is little, the device is smaller and
 // has fewer threads.
 

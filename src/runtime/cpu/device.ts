@@ -39,7 +39,7 @@ import { CommandEvent } from '../event.ts';
 import { threadsOf } from '../extents.ts';
 import { noCudaHere } from '../native-kernels.ts';
 import { type Multiprocessor, modelledOccupancy, type Occupancy, occupancyOfCpu } from '../occupancy.ts';
-import { outOfHostMemory, outOfMemory } from '../out-of-memory.ts';
+import { outOfHostMemory, outOfLaunchMemory, outOfMemory } from '../out-of-memory.ts';
 import { CommandQueue, type DefaultStreamMode } from '../queue.ts';
 import { checkEvery, checkStages, type RecordedTimes, type RecordingOptions } from '../recording.ts';
 import { spanOf } from '../spans.ts';
@@ -123,6 +123,7 @@ export class CpuDevice implements Device {
     },
   };
   readonly #staging: LinearMemory;
+  readonly #addressType: AddressType;
   readonly #surroundings: Surroundings;
   readonly #dispatcher: CpuDispatcher;
   /** What the queue gives its commands to: the dispatcher, or that of a virtual device before it. */
@@ -154,6 +155,7 @@ export class CpuDevice implements Device {
       threads: target.parallel ? settings.threads : 1,
     });
     this.#surroundings = surroundings;
+    this.#addressType = addressType;
     this.#memory = new LinearMemory(memory, addressType);
     this.#staging = new LinearMemory(staging, addressType);
     this.#reportLeft = () => target.reportLeft?.();
@@ -272,12 +274,16 @@ export class CpuDevice implements Device {
 
   #takeArea(bytes: number): Allocation {
     const address = this.#orWait(() => this.#memory.allocateLow(bytes));
-    if (address === null) throw this.#outOfMemory('a launch', bytes, this.#memory.largestLow);
+    if (address === null) {
+      throw this.#addressType === 'i64'
+        ? outOfLaunchMemory(bytes, this.#memory.largestLow)
+        : this.#outOfMemory('a launch', bytes);
+    }
     return new Allocation(address, bytes, this.#reach, () => this.#memory.free(address));
   }
 
-  #outOfMemory(purpose: string, bytes: number, largest = this.#memory.allocator.largestFree): WarpstageError {
-    return outOfMemory(purpose, bytes, this.memory, largest);
+  #outOfMemory(purpose: string, bytes: number): WarpstageError {
+    return outOfMemory(purpose, bytes, this.memory, this.#memory.allocator.largestFree);
   }
 
   #takeStaging(bytes: number): number {

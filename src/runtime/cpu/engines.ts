@@ -27,6 +27,7 @@ export class Engines implements EngineSet {
   readonly #unreachable = new FinalizationRegistry<number>((id) => this.#forget(id));
   #announced = 0;
   #pool = createWorkerPoolMemory(1);
+  #areAwaited = false;
   /** Helpers that were started, and whether more may be. */
   #helpers = 0;
   #mayGrow = true;
@@ -83,8 +84,9 @@ export class Engines implements EngineSet {
     this.#table.signal(engineNames.indexOf(engine));
   }
 
-  awaitKernels(isAwaited: boolean): void {
-    new WorkerPool(this.#pool).isAwaited = isAwaited;
+  awaitKernels(areAwaited: boolean): void {
+    this.#areAwaited = areAwaited;
+    new WorkerPool(this.#pool).isAwaited = areAwaited;
   }
 
   /** Why it could not be started, if it could not. */
@@ -93,6 +95,7 @@ export class Engines implements EngineSet {
     if (threads.length > 0 || this.#stopping.has(engine)) return null;
     if (engine === 'compute') {
       this.#pool = createWorkerPoolMemory(this.#members);
+      this.awaitKernels(this.#areAwaited);
       this.#helpers = 0;
       this.#mayGrow = true;
     }

@@ -27,7 +27,7 @@ export function addressTypeFor(bytes: number): AddressType {
 }
 
 /** Whether the engine has memories with addresses of 64 bits: Node has from version 24. */
-export function hasWideMemories(): boolean {
+export function hasMemory64(): boolean {
   try {
     return newMemory(1, 'i64').grow(0n as never) === (1n as never);
   } catch (error) {

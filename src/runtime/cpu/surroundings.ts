@@ -38,7 +38,7 @@ export interface EngineSet {
   /** Gives an engine a command. */
   post(engine: EngineName, order: Extract<Order, { kind: 'command' }>): void;
   /** Somebody has to wait for a kernel, or nobody has. */
-  awaitKernels(isAwaited: boolean): void;
+  awaitKernels(areAwaited: boolean): void;
   /** Lets go of host memory that was freed. */
   collect(): void;
   /** Hands on all reports that have arrived. */

@@ -5,17 +5,17 @@
 import type { WasmExecutable, WasmOptions } from '../../targets/wasm/compile.ts';
 import type { CpuTarget } from './device.ts';
 
-/** Loads a target. `delivery` is the interpreter's; `widen`: for a memory of more than 4 GiB (widened.ts). */
+/** Loads a target. `delivery` is the interpreter's; `memory64`: for a memory of more than 4 GiB (memory64.ts). */
 export async function loadTarget(
   name: 'wasm' | 'interpreter',
   delivery: 'eager' | 'late' | number,
-  widen?: WasmOptions['widen'],
+  memory64?: WasmOptions['memory64'],
 ): Promise<CpuTarget> {
   if (name === 'wasm') {
     const { compileWasm, compileWithStages } = await import('../../targets/wasm/compile.ts');
     return {
-      compile: (program) => compileWasm(program, { widen }),
-      withStages: (executable) => compileWithStages(executable as WasmExecutable, { widen }),
+      compile: (program) => compileWasm(program, { memory64 }),
+      withStages: (executable) => compileWithStages(executable as WasmExecutable, { memory64 }),
       runners: name,
       parallel: true,
     };

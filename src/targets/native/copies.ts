@@ -5,7 +5,7 @@
 // them; where anything cannot be told apart, or one copy would read what another writes, they are not carried out so.
 
 import type { WasmType } from '../wasm/encoder/code.ts';
-import type { Instruction } from './decode.ts';
+import type { Instruction } from '../wasm/encoder/decode.ts';
 import { type Operation, operationOf, typeOfLetter, wideText } from './operations.ts';
 
 /** How many vectors of 128 bits are one. */

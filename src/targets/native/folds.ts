@@ -1,8 +1,8 @@
 // What all vectors of a group have in common, or have together: one after the other in WebAssembly, here the wide variables
 // first, and then the parts of what comes of them. Bits are put together in any order.
 
+import type { Instruction } from '../wasm/encoder/decode.ts';
 import type { Times, WideLocal, WideLocals } from './copies.ts';
-import type { Instruction } from './decode.ts';
 
 /** What comes of parts of wide variables that are put together from some position on. */
 export interface Fold {

@@ -5,16 +5,17 @@
 // branch until its block ends is never run, and is not written.
 
 import type { WasmType } from '../wasm/encoder/code.ts';
-import type { LaneInstruction, PlainInstruction } from '../wasm/encoder/opcodes.ts';
-import { constantText, type Output, type Times, WideLocals } from './copies.ts';
 import {
   type DecodedFunction,
   type DecodedModule,
   type Instruction,
   isStore,
   type Signature,
+  signatureOf,
   valuesOfMemory,
-} from './decode.ts';
+} from '../wasm/encoder/decode.ts';
+import type { LaneInstruction, PlainInstruction } from '../wasm/encoder/opcodes.ts';
+import { constantText, type Output, type Times, WideLocals } from './copies.ts';
 import { foldAt } from './folds.ts';
 import { laneOperations, type Operation, operationOf, textOf, typeOfLetter } from './operations.ts';
 import { findTogether, type Together, writeTogether } from './widening.ts';
@@ -288,9 +289,7 @@ class FunctionWriter {
   }
 
   #call(target: number): void {
-    const { imports, functions } = this.#module;
-    const imported = imports[target];
-    const { parameters, results } = imported ?? functions[target - imports.length]!;
+    const { parameters, results } = signatureOf(this.#module, target);
     const operands = this.#take(parameters.length);
     const call = `f${target}(${['e', ...operands].join(', ')})`;
     const [result] = results;

@@ -5,8 +5,13 @@
 // the host is called by its number among the imports: its operands lie in `values`, and so does its result then.
 
 import { usedDefinitions } from '../used-definitions.ts';
+import {
+  type DecodedModule,
+  decodeModule,
+  type ImportedFunction,
+  signatureOf,
+} from '../wasm/encoder/decode.ts';
 import type { Times } from './copies.ts';
-import { type DecodedModule, decodeModule, type ImportedFunction } from './decode.ts';
 import { cTypes, declarationOf, functionText } from './function-text.ts';
 import { withNarrow } from './narrow.ts';
 import { prelude, types } from './prelude.ts';
@@ -51,8 +56,8 @@ function importText(imported: ImportedFunction, number: number): string {
   return `// ${imported.module}.${imported.name}\n${declarationOf(number, imported)} {\n${given}  e->host(${number});\n${taken}}\n`;
 }
 
-function exportText({ imports, functions }: DecodedModule, name: string, number: number): string {
-  const { parameters, results } = functions[number - imports.length]!;
+function exportText(module: DecodedModule, name: string, number: number): string {
+  const { parameters, results } = signatureOf(module, number);
   const list = parameters.map((type, i) => `, ${cTypes[type]} l${i}`).join('');
   const call = `f${number}(${['e', ...parameters.map((_, i) => `l${i}`)].join(', ')})`;
   return `__attribute__((visibility("default"))) uint64_t ws_export_${name}(struct ws_env *e, ws_host *host${list}) {

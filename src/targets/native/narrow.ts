@@ -5,7 +5,7 @@
 // the writers' sequence stands it is replaced by an instruction that the module does not have: `v128.load8x4_s` and `_u`,
 // `v128.store8x4`, `v128.store16x4` and `v128.store8x8`. Whatever else the sequence leaves in locals is left there still.
 
-import type { Instruction } from './decode.ts';
+import type { Instruction } from '../wasm/encoder/decode.ts';
 
 /** The body of a function with such instructions where they can be. */
 export function withNarrow(body: readonly Instruction[]): readonly Instruction[] {

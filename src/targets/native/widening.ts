@@ -9,8 +9,8 @@
 // two places keeps its copies as they are.
 
 import type { WasmType } from '../wasm/encoder/code.ts';
+import type { Instruction } from '../wasm/encoder/decode.ts';
 import { Copies, type Joining, type Output, type Separated, type Times, WideLocals } from './copies.ts';
-import type { Instruction } from './decode.ts';
 
 /** Copies that are carried out together. */
 export interface Together {

@@ -22,8 +22,8 @@ export interface WasmOptions {
   readonly without?: readonly OptionalCpuPass[];
   /** For code that is made of the module, and is not run by the engine. */
   readonly registers?: Registers;
-  /** For a memory of more than 4 GiB, whose addresses have 64 bits: what finishes a module (widened.ts). */
-  readonly widen?: ((module: Uint8Array) => Uint8Array<ArrayBuffer>) | undefined;
+  /** For a memory of more than 4 GiB, whose addresses have 64 bits: what finishes a module (memory64.ts). */
+  readonly memory64?: ((module: Uint8Array) => Uint8Array<ArrayBuffer>) | undefined;
 }
 
 /** Compiles a program. */
@@ -56,9 +56,9 @@ export function moduleForProcessor(
  */
 export function compileWithStages(
   { program, mode }: WasmExecutable,
-  { widen }: Pick<WasmOptions, 'widen'> = {},
+  { memory64 }: Pick<WasmOptions, 'memory64'> = {},
 ): WasmExecutable {
-  const options: WasmOptions = mode === 'states' ? { mode, widen } : { widen };
+  const options: WasmOptions = mode === 'states' ? { mode, memory64 } : { memory64 };
   const together = compileWasm(withStageMarks(program, 'together'), options);
   return together.mode === mode ? together : compileWasm(withStageMarks(program, 'apart'), options);
 }
@@ -100,12 +100,14 @@ type Module = Omit<WasmExecutable, 'target' | 'program' | 'module'> & {
   readonly done: readonly string[];
 };
 
-function writeModule(program: Program, { mode, without = [], registers, widen }: WasmOptions): Module {
-  const options: UnitOptions = { without, registers, addressType: widen === undefined ? 'i32' : 'i64' };
+function writeModule(program: Program, { mode, without = [], registers, memory64 }: WasmOptions): Module {
+  const options: UnitOptions = { without, registers, addressType: memory64 === undefined ? 'i32' : 'i64' };
   const module =
     (mode === 'states' ? null : regionsModule(program, options)) ?? statesModule(program, options);
   // In C what has 32 bits is added to an address as it is.
-  return widen === undefined || registers !== undefined ? module : { ...module, bytes: widen(module.bytes) };
+  return memory64 === undefined || registers !== undefined
+    ? module
+    : { ...module, bytes: memory64(module.bytes) };
 }
 
 /** The module that runs the program region by region, if that is possible. */

@@ -158,9 +158,9 @@ function firstLines(messages: string): string {
  *
  * @throws WarpstageError WS4003 where the compiler or koffi is missing
  */
-export async function nativeTarget(waits: boolean, widen: WasmOptions['widen']): Promise<NativeTarget> {
+export async function nativeTarget(waits: boolean, memory64: WasmOptions['memory64']): Promise<NativeTarget> {
   if (process.platform === 'win32')
     throw problem('WS4003', "the device 'cpu-native' is there on Linux and macOS only", "use open('cpu')");
   foreignFunctions("the device 'cpu-native' needs");
-  return new NativeTarget(await findCompiler(), { waits, widen });
+  return new NativeTarget(await findCompiler(), { waits, memory64 });
 }

@@ -5,6 +5,9 @@
 // written for one memory is code for both. An address of an element that had 32 bits somewhere on its way would not have
 // the type of what it is added to, and no engine would take the module.
 
+import { laneOperations, operationOf, typeOfLetter } from '../native/operations.ts';
+import { pushSized, pushUnsigned } from './encoder/bytes.ts';
+import type { WasmType } from './encoder/code.ts';
 import {
   type DecodedFunction,
   type DecodedModule,
@@ -12,17 +15,15 @@ import {
   type Instruction,
   isStore,
   Reader,
+  signatureOf,
   valuesOfMemory,
-} from '../native/decode.ts';
-import { laneOperations, operationOf, typeOfLetter } from '../native/operations.ts';
-import { pushSized, pushUnsigned } from './encoder/bytes.ts';
-import type { WasmType } from './encoder/code.ts';
+} from './encoder/decode.ts';
 import { type LaneInstruction, type PlainInstruction, plainOpcodes } from './encoder/opcodes.ts';
 
 const codeSection = 10;
 
 /** Finishes a module that was written for addresses of 64 bits. */
-export function widened(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+export function forMemory64(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const module = decodeModule(bytes);
   const out = [...bytes.subarray(0, 8)];
   const sections = new Reader(bytes.subarray(8));
@@ -165,9 +166,7 @@ class Addresses {
       case 'fence':
         return;
       case 'call': {
-        const { imports, functions } = this.#module;
-        const { target } = instruction;
-        const { parameters, results } = imports[target] ?? functions[target - imports.length]!;
+        const { parameters, results } = signatureOf(this.#module, instruction.target);
         this.#pop(parameters.length);
         for (const type of results) this.#push(type);
         return;

@@ -3,8 +3,8 @@
 // What an instruction is called, and which immediates it has, is said by the encoder's own tables; anything else
 // is an error, since then the module is none of ours.
 
-import type { WasmType } from '../wasm/encoder/code.ts';
-import { typeBytes } from '../wasm/encoder/code.ts';
+import type { WasmType } from './code.ts';
+import { typeBytes } from './code.ts';
 import {
   atomicFence,
   engineOpcodes,
@@ -18,7 +18,7 @@ import {
   relaxedOpcodes,
   shuffle,
   v128Const,
-} from '../wasm/encoder/opcodes.ts';
+} from './opcodes.ts';
 
 /** One instruction, with what stands behind its opcode. */
 export type Instruction =
@@ -78,6 +78,11 @@ export interface DecodedModule {
   readonly addressType: 'i32' | 'i64';
   /** Numbers of functions, by the names under which they are exported. */
   readonly exports: ReadonlyMap<string, number>;
+}
+
+/** What a function takes and gives, by its number. */
+export function signatureOf({ imports, functions }: DecodedModule, number: number): Signature {
+  return imports[number] ?? functions[number - imports.length]!;
 }
 
 const typeOfByte = new Map(
