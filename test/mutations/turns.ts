@@ -101,6 +101,18 @@ export const mutations = [
         to: '',
         why: 'threads come back to a loop that they left',
       },
+      {
+        name: 'all turns of a slice begin where the first does',
+        from: "place = words.binary('add', reads(), stepAgain());",
+        to: 'place = reads();',
+        why: 'a thread has its first turn four times',
+      },
+      {
+        name: 'what is left of a loop has turns in a row, too',
+        from: "words.when(words.read(whole, 'bool'), inRow(), [turnByTurn])",
+        to: 'words.when(words.constant("bool", true), inRow(), [turnByTurn])',
+        why: 'threads have turns beyond the end of their loop',
+      },
     ],
   ),
   ...mutationsOf(

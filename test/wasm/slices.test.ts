@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Expression, Program, Statement } from '#warpstage/compiler/ir.js';
 import { printProgram } from '#warpstage/compiler/print.js';
+import { programAfter } from '#warpstage/targets/legalise/cpu/lower.js';
 import { compileWasm } from '#warpstage/targets/wasm/compile.js';
 import { randomRuns, tapes } from '../differential/tape.ts';
 import { interpreter } from '../support/interpreter.ts';
@@ -30,8 +31,14 @@ import { type Launch, launches, outcome, randomStride, threads } from './random-
 const blocksInTurn = (program: Program, without: readonly ['slices'] | [] = []) =>
   compileWasm(program, { without }).blocksInTurn ?? 1;
 
+/** Whether the turns of a whole slice stand one after the other, and none is counted. */
+function isInRow(program: Program): boolean {
+  const sliced = programAfter(program, 'slices', []);
+  return 'program' in sliced && sliced.program.variables.some(({ name }) => name === 'from.1');
+}
+
 test.each([wasm, wasmWithout('slices')])('random loops of threads, by $name', (target) => {
-  let [runs, inSlices, faults] = [0, 0, 0];
+  let [runs, inSlices, inRows, faults] = [0, 0, 0, 0];
   fc.assert(
     fc.property(tapes(60), launches, (tape, launch) => {
       const program = randomStride(tape);
@@ -40,12 +47,15 @@ test.each([wasm, wasmWithout('slices')])('random loops of threads, by $name', (t
       runs += 1;
       if (expected.fault !== null) faults += 1;
       if (blocksInTurn(program) > 1 && blocksInTurn(program, ['slices']) === 1) inSlices += 1;
+      if (isInRow(program)) inRows += 1;
     }),
     randomRuns(80),
   );
   expect(faults).toBeGreaterThan(runs / 20);
   expect(faults).toBeLessThan(0.7 * runs);
   expect(inSlices).toBeGreaterThan(runs / 4);
+  expect(inRows).toBeGreaterThan(runs / 10);
+  expect(inRows).toBeLessThan(inSlices);
 });
 
 /** A loop that strides, with something in it, or else. */

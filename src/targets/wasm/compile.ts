@@ -83,6 +83,7 @@ export function explainWasm(program: Program): {
   const statements = (pass: CpuPass) => countStatements(passed.get(pass)!.body);
   const unrolls = statements('unroll') !== statements('structure');
   const zips = passed.get('zip') !== passed.get('unroll');
+  const slices = passed.get('slices') !== passed.get('affine');
   return {
     mode,
     vectorised,
@@ -90,6 +91,7 @@ export function explainWasm(program: Program): {
     done: [
       ...(unrolls ? ['unroll: small loops of known length'] : []),
       ...(zips ? ['zip: what producers and consumers do for a batch in one turn of a loop'] : []),
+      ...(slices ? ['slices: a loop over the grid in pieces of four turns'] : []),
       ...done,
     ],
   };

@@ -37,7 +37,7 @@ export function writeRegions(
   const turns = planTurns(unit);
   const writer = new RegionWriter(unit, uniformity.block, new Lanes(unit, uniformity.row), turns);
   if (turns?.abreast) {
-    const blocksInTurn = writer.writeRunAbreast(turns.abreast);
+    const blocksInTurn = writer.writeRunAbreast(turns.abreast, turns.by);
     return { vectorised: writer.vectorised, blocksInTurn };
   }
   const run = writer.writeRun();
@@ -114,7 +114,7 @@ class RegionWriter {
   }
 
   /** Writes `run` where blocks go through a loop abreast; returns how many. */
-  writeRunAbreast(abreast: NonNullable<Turns['abreast']>): number {
+  writeRunAbreast(abreast: NonNullable<Turns['abreast']>, by: Turns['by']): number {
     const code = this.#code;
     const unit = this.#unit;
     unit.module.function('run', code, ['i32', 'i32', 'i32', 'i32'], ['i32'], { exported: true });
@@ -137,7 +137,7 @@ class RegionWriter {
         abreast,
       );
     });
-    const { bytes, blocks } = reserveArenas(unit, abreast.shares, abreast.walks !== null);
+    const { bytes, blocks } = reserveArenas(unit, by, abreast.shares);
     const where = { all: ' in one arena', arrays: ', whose shared arrays are the same', nothing: '' }[
       abreast.shares
     ];

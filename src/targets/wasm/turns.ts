@@ -23,12 +23,16 @@ import { LaunchValues } from './launch-values.ts';
 import type { Unit } from './unit.ts';
 import type { Variables } from './variables.ts';
 
-/** Rounds of the loop in a turn: streams in which a block reads an array. A slice of a loop of threads has several by itself. */
-const [mostRounds, roundsOfSlices] = [3, 1];
-/** Bytes that the arenas of the blocks that take turns may have together, and how many blocks. */
-const [mostBytes, mostBlocks, fewestBlocks] = [256 * 1024, 64, 8];
-/** Of a processor's code that walks: several rows of blocks find what they read in the second cache. */
-const mostWalking = 256;
+/** How blocks take turns: rounds in a turn, and the most that their arenas may have together, in bytes and in number. */
+const ways = {
+  /** Some rounds of the loop: streams in which a block reads an array. */
+  rounds: { rounds: 3, bytes: 256 * 1024, blocks: 64 },
+  /** A slice of a loop of threads has several by itself. Its pieces are short: the more blocks, the longer memory is read in a row. */
+  slices: { rounds: 1, bytes: 384 * 1024, blocks: 128 },
+  /** Of a processor's code that walks: several rows of blocks find what they read in the second cache. */
+  walks: { rounds: 1, bytes: 256 * 1024, blocks: 256 },
+};
+const fewestBlocks = 8;
 const alignment = 256;
 /** In the place of a block's number. */
 const ended = -1;
@@ -53,7 +57,7 @@ export interface Turns {
   /** Offset in the scratch memory: the block's number, then the variables in words of 8 bytes. */
   readonly place: number;
   readonly kept: readonly number[];
-  readonly rounds: number;
+  readonly by: keyof typeof ways;
 }
 
 /** The turns that blocks take at a program's loop; null where none strides, or they would be told apart. */
@@ -75,13 +79,14 @@ export function planTurns(unit: Unit): Turns | null {
     // read where it comes from is neither copied nor in an arena.
     const isCopied = program.sharedArrays.some((_, id) => !unit.borrowed.has(id));
     if (unit.forProcessor && shares !== 'all' && walks === null && isCopied) return null;
-    return { loop, abreast: { ...abreast, shares, walks }, place: 0, kept: [], rounds: 1 };
+    const by = walks !== null && unit.forProcessor ? 'walks' : 'rounds';
+    return { loop, abreast: { ...abreast, shares, walks }, place: 0, kept: [], by };
   }
   if (striding === undefined) return null;
   const inSlices = hasSlices(loop, program);
   if (unit.forProcessor && !inSlices) return null;
   const place = unit.reserveScratch(8 * (1 + own.size));
-  return { loop, abreast, place, kept: [...own], rounds: inSlices ? roundsOfSlices : mostRounds };
+  return { loop, abreast, place, kept: [...own], by: inSlices ? 'slices' : 'rounds' };
 }
 
 /** Whether the threads of a loop's rounds go through loops by the grid's size themselves. */
@@ -144,8 +149,9 @@ export function writeBack({ unit, code, launch, variables }: Kept, { place, kept
  * after the other until one would go beyond so many rounds, or one that was put aside. Returns how many take
  * turns.
  */
-export function writeTurns(unit: Unit, { place, rounds }: Turns, advance: FunctionReference): number {
-  const { bytes, blocks } = reserveArenas(unit);
+export function writeTurns(unit: Unit, { place, by }: Turns, advance: FunctionReference): number {
+  const { rounds } = ways[by];
+  const { bytes, blocks } = reserveArenas(unit, by);
   const takeTurns = blocks > 1;
   if (takeTurns) {
     const of = rounds === 1 ? 'a round' : `${rounds} rounds`;
@@ -249,18 +255,18 @@ export function writeTurns(unit: Unit, { place, rounds }: Turns, advance: Functi
 /** Makes room for the arenas of blocks that take turns, if enough of them find room: how far they lie apart, and how many. */
 export function reserveArenas(
   unit: Unit,
+  by: Turns['by'],
   shares: SharedByRounds = 'nothing',
-  walks = false,
 ): { readonly bytes: number; readonly blocks: number } {
-  if (shares === 'all') return { bytes: 0, blocks: mostBlocks };
+  const most = ways[by];
+  if (shares === 'all') return { bytes: 0, blocks: most.blocks };
   const shared = unit.program.sharedArrays.reduce(
     (sum, { element, count }, id) =>
       sum + (unit.isOwnArray(id) ? 0 : aligned(Number(constantOf(count)) * bytesOf(element))),
     0,
   );
   const bytes = aligned((shares === 'arrays' ? 0 : shared) + unit.scratchBytes);
-  const most = walks && unit.forProcessor ? mostWalking : mostBlocks;
-  const room = Math.min(Math.floor(mostBytes / bytes), most);
+  const room = Math.min(Math.floor(most.bytes / bytes), most.blocks);
   const blocks = room >= fewestBlocks ? room : 1;
   if (blocks > 1) unit.reserveScratch(bytes * blocks - unit.scratchBytes);
   return { bytes, blocks };

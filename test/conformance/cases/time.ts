@@ -123,9 +123,10 @@ const otherwise = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
 /** Time passes, and never runs back. */
 const clocks = kernel({ out: 'i32[]' }, ({ out }, cuda) => {
   const t = cuda.thisThreadBlock().threadRank();
-  const time = cuda.globaltimer();
+  // A clock may tick in steps of microseconds: the one that is waited for is read last.
   const cycles = cuda.clock64();
   const short = cuda.clock();
+  const time = cuda.globaltimer();
   let steps = 0;
   for (let now = time; now - time < 3000; steps++) {
     const next = cuda.globaltimer();

@@ -15,6 +15,9 @@
 // Each thread has the turns that it had, in their order. `whole` asks for what makes that so: no sum wraps up to the slice's end, a step
 // is no shorter than the block, so that in each slice each thread has as many turns, and no access can be outside of its array, so
 // that no thread fails sooner than one before it. If that does not hold, what is left is done at once.
+//
+// The turns of a whole slice that only computes, loads and stores stand one after the other, and nothing is counted or tested
+// in between: what threads keep from turn to turn is read and written once a slice.
 
 import type { ArrayReference, Expression, Program, Statement } from '../../../compiler/ir.ts';
 import { bytesOf } from '../../../kernel/layout.ts';
@@ -35,11 +38,14 @@ import {
 import { Frame } from '../frame.ts';
 import { conjunctionOf } from '../loops.ts';
 import { commutes, isOblivious, stridesOverGrid } from './striding.ts';
+import { isPlain, repeated, sizeOf } from './unroll.ts';
 
 /** Turns in a slice, as a power of two. */
 const turns = { bits: 2, count: 4 } as const;
 /** Literals that are added to an index. */
 const mostOffset = 2 ** 16;
+/** Operations of a slice whose turns stand one after the other. */
+const mostInSlice = 160;
 /** What a block may keep from slice to slice: variables of each thread, and bytes of shared arrays. */
 const [mostKept, mostShared] = [6, 16 * 1024];
 
@@ -222,11 +228,22 @@ function sliced(
     words.binary('multiply', stepAgain(), words.index(turns.count)),
   );
   const index = words.binary('add', own(), words.threadRank);
+  const turnByTurn: Loop = { ...loop, test: words.compare('less', index, words.read(end, 'i32')) };
+  const inRow = (): readonly Statement[] => {
+    let place = begin();
+    return Array.from({ length: turns.count }, (_, turn): readonly Statement[] => {
+      const at = frame.variable(`from.${turn}`, 'i32');
+      const reads = () => words.read(at, 'i32');
+      const assigned = words.assign(at, place);
+      place = words.binary('add', reads(), stepAgain());
+      return [assigned, ...repeated(loop.body, counter, reads)];
+    }).flat();
+  };
   const slice: readonly Statement[] = [
     words.assign(whole, isWhole),
     words.assign(counter, begin()),
     words.assign(end, words.choose(words.read(whole, 'bool'), beyond, limitAgain())),
-    { ...loop, test: words.compare('less', index, words.read(end, 'i32')) },
+    ...(isShort(loop.body) ? [words.when(words.read(whole, 'bool'), inRow(), [turnByTurn])] : [turnByTurn]),
     words.assign(from, words.read(end, 'i32')),
     words.sync({ kind: 'block' }),
   ];
@@ -236,4 +253,10 @@ function sliced(
     words.loop(frame.label(), words.read(whole, 'bool'), slice, []),
   ];
   return frame.finish(program.body.flatMap((each) => (each === loop ? slices : [each])));
+}
+
+/** Whether the turns of a slice may stand one after the other: they only compute, load and store, and are short. */
+function isShort(body: readonly Statement[]): boolean {
+  const calls = anyStatement(body, ({ kind }) => kind === 'call');
+  return !calls && isPlain(body) && turns.count * sizeOf(body) <= mostInSlice;
 }

@@ -87,7 +87,7 @@ function turnsOf({ test, update }: Loop, { step, init, limit, operator }: Counte
 }
 
 /** Whether statements can stand at several places: no jump, no name, and nothing at which threads meet. */
-function isPlain(list: List): boolean {
+export function isPlain(list: List): boolean {
   return !anyStatement(list, (statement) => {
     if (statement.kind === 'call') return statement.intrinsic !== 'atomic';
     return !['assign', 'store', 'if'].includes(statement.kind);
@@ -95,7 +95,7 @@ function isPlain(list: List): boolean {
 }
 
 /** Statements of their own, with something else in the place of the counter. */
-function repeated(list: List, counter: number, replace: (counter: Expression) => Expression): List {
+export function repeated(list: List, counter: number, replace: (counter: Expression) => Expression): List {
   const expression = (each: Expression) =>
     each.kind === 'variable' && each.id === counter ? replace(each) : withoutLiterals({ ...each });
   return mapStatements(list, { expression, statement: (mapped) => ({ ...mapped }) });
@@ -107,7 +107,7 @@ function withoutLiterals(each: Expression): Expression {
   return computes && isInteger(each.type) ? folded(each) : each;
 }
 
-function sizeOf(list: List): number {
+export function sizeOf(list: List): number {
   let size = 0;
   forEachExpression(list, () => {
     size += 1;
