@@ -28,7 +28,7 @@ export interface Work {
   readonly plain?: readonly [name: string, variant: NativeVariant];
   /** What native code and loop take as their third argument. */
   readonly count: number;
-  /** Launches, or calls, of one measurement. */
+  /** Launches, or calls, of one measurement: so many that it takes 5 ms or more, as a thread that slept takes up to one to come. */
   readonly times: number;
   /** By how much results may differ, as a part of the greatest; those of integers must be equal. */
   readonly tolerance: number;
@@ -152,6 +152,7 @@ export const works = {
     grid: 256,
     loop: loops.r,
     native: 'r',
+    times: 4,
     compared: sum,
   }),
   h: work({
@@ -182,6 +183,7 @@ export const works = {
     grid: (8 * mebi) / 256,
     loop: loops.d,
     native: 'd',
+    times: 4,
   }),
   n: work({
     input: { element: 'f32', length: 4 * 8192 },
@@ -207,8 +209,8 @@ export const works = {
     native: 'm',
     plain: ['m_plain', 'native'],
   }),
-  s: linear(4 * mebi, 64, { batch: 128, kernel: withSpecializedStaging as Kernel }),
-  p: linear(4 * mebi, 64, { batch: 128, kernel: kernels.partitioned as Kernel }),
+  s: linear(4 * mebi, 64, { batch: 128, times: 16, kernel: withSpecializedStaging as Kernel }),
+  p: linear(4 * mebi, 64, { batch: 128, times: 16, kernel: kernels.partitioned as Kernel }),
   b: work({
     ...same('i32', 4 * mebi),
     fill: (index) => Math.imul(index, 2654435761),
@@ -227,6 +229,7 @@ export const works = {
     args: (input, output) => ({ input, output, n: 2048 }),
     loop: loops.c,
     native: 'c',
+    times: 8,
     plain: ['c_plain', 'native'],
   }),
 } as const satisfies Readonly<Record<string, Work>>;

@@ -43,6 +43,18 @@ export const mutations = [
         to: 'this.call();',
         why: 'small kernels take several times as long',
       },
+      {
+        name: 'ranges of blocks that take turns get as short as others',
+        from: 'launch.inTurn ? Math.ceil(launch.blocks / (mostParts * this.#members)) : 1',
+        to: '1',
+        why: 'the last blocks have few to take turns with',
+      },
+      {
+        name: 'a range goes on behind the last block',
+        from: 'const share = Math.min(left, ',
+        to: 'const share = Math.min(left + 1, ',
+        why: 'a block is run that the launch does not have',
+      },
     ],
   ),
   ...mutationsOf(

@@ -14,6 +14,7 @@ const launch: PoolLaunch = {
   arenaStride: 256,
   blocks: 9,
   together: false,
+  inTurn: false,
   stages: null,
 };
 
@@ -180,6 +181,18 @@ describe('a launch', () => {
     lead.open(launch);
     expect(takeAll(lead)).toHaveLength(9);
     expect(lead.close()).toBe(true);
+  });
+
+  test('whose blocks take turns is taken in longer ranges, each block once', () => {
+    const lengths = (inTurn: boolean) => {
+      const { lead } = pool(2);
+      lead.open({ ...launch, blocks: 100, inTurn });
+      const taken: number[] = [];
+      for (let range = lead.take(); range !== null; range = lead.take()) taken.push(range.end - range.first);
+      return taken;
+    };
+    expect(lengths(false)).toEqual([25, 19, 14, 11, 8, 6, 5, 3, 3, 2, 1, 1, 1, 1]);
+    expect(lengths(true)).toEqual([25, 19, 14, 13, 13, 13, 3]);
   });
 
   test('whose blocks wait for each other is taken as a whole', () => {

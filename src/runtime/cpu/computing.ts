@@ -66,6 +66,12 @@ export class Runners {
     return runner;
   }
 
+  /** Whether an executable's blocks take turns at a loop. */
+  haveTurns(id: number): boolean {
+    const executable = this.#executables.get(id)!;
+    return 'blocksInTurn' in executable && executable.blocksInTurn !== undefined;
+  }
+
   /** The runner of an executable that tells of stages. */
   withStages(id: number): StageRunner {
     const known = this.#stageRunners.get(id);
@@ -154,7 +160,7 @@ export function computeHandler(pool: WorkerPool, workshop: Workshop): TaskHandle
       runner.begins?.();
       device.upTo(task.recordAddress + task.record.length).set(task.record, task.recordAddress);
       const pace = paces.begin(task.executable, task.blocks);
-      pool.open({ ...task, ticket }, pace.share === null);
+      pool.open({ ...task, ticket, inTurn: runners.haveTurns(task.executable) }, pace.share === null);
       let whole = false;
       try {
         work(pool, 0, runners, runner, port, pace);

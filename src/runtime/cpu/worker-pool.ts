@@ -35,6 +35,8 @@ const Word = {
   alone: 3 * line + 8,
   /** Not zero while somebody has to wait for a kernel. */
   awaited: 3 * line + 9,
+  /** The fewest blocks that are taken at once, as long as there are so many. */
+  fewest: 3 * line + 10,
   /** Not zero when the threads are being ended: for code that nothing else can end. */
   stopped: 4 * line,
   /** Threads inside such code, or in what loads it. */
@@ -43,6 +45,9 @@ const Word = {
 
 /** Blocks that a lead takes at once while it is alone, unless the share of each thread is larger. */
 const mostAlone = 8;
+
+/** Into so many ranges for each thread blocks are divided at most that take turns. */
+const mostParts = 4;
 
 const wordCount = 5 * line;
 const closed = 1 << 30;
@@ -69,6 +74,8 @@ export interface PoolLaunch {
   readonly blocks: number;
   /** One thread runs all of them, as they wait for each other. */
   readonly together: boolean;
+  /** Blocks that a thread has at once take turns, so that long ranges are faster. They all take about as long. */
+  readonly inTurn: boolean;
   /** The block whose stages are recorded, and the executable that does so. */
   readonly stages: { readonly block: number; readonly executable: number } | null;
 }
@@ -96,6 +103,7 @@ export class WorkerPool {
     words[Word.end] = launch.blocks;
     words[Word.halted] = 0;
     words[Word.together] = launch.together ? 1 : 0;
+    words[Word.fewest] = launch.inTurn ? Math.ceil(launch.blocks / (mostParts * this.#members)) : 1;
     words[Word.record] = launch.recordAddress;
     words[Word.arena] = launch.arena;
     words[Word.arenaStride] = launch.arenaStride;
@@ -213,8 +221,11 @@ export class WorkerPool {
       const left = words[Word.end]! - first;
       if (left <= 0 || Atomics.load(words, Word.halted) !== 0) return null;
       const isWhole = this.#members === 1 || words[Word.together] !== 0;
-      const fair = isWhole ? left : Math.ceil(left / (2 * this.#members));
-      const share = isWhole || alone === null ? fair : Math.min(left, alone, Math.max(fair, mostAlone));
+      const fair = isWhole ? left : Math.max(Math.ceil(left / (2 * this.#members)), words[Word.fewest]!);
+      const share = Math.min(
+        left,
+        isWhole || alone === null ? fair : Math.min(alone, Math.max(fair, mostAlone)),
+      );
       if (Atomics.compareExchange(words, Word.next, first, first + share) === first) {
         return { first, end: first + share };
       }
