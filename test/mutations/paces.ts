@@ -51,8 +51,8 @@ export const mutations = [
       },
       {
         name: 'a range goes on behind the last block',
-        from: 'const share = Math.min(left, ',
-        to: 'const share = Math.min(left + 1, ',
+        from: 'const share = Math.min(left, wanted);',
+        to: 'const share = wanted;',
         why: 'a block is run that the launch does not have',
       },
     ],

@@ -222,10 +222,8 @@ export class WorkerPool {
       if (left <= 0 || Atomics.load(words, Word.halted) !== 0) return null;
       const isWhole = this.#members === 1 || words[Word.together] !== 0;
       const fair = isWhole ? left : Math.max(Math.ceil(left / (2 * this.#members)), words[Word.fewest]!);
-      const share = Math.min(
-        left,
-        isWhole || alone === null ? fair : Math.min(alone, Math.max(fair, mostAlone)),
-      );
+      const wanted = isWhole || alone === null ? fair : Math.min(alone, Math.max(fair, mostAlone));
+      const share = Math.min(left, wanted);
       if (Atomics.compareExchange(words, Word.next, first, first + share) === first) {
         return { first, end: first + share };
       }
