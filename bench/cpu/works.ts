@@ -28,7 +28,7 @@ export interface Work {
   readonly plain?: readonly [name: string, variant: NativeVariant];
   /** What native code and loop take as their third argument. */
   readonly count: number;
-  /** Launches, or calls, of one measurement: so many that it takes 5 ms or more, as a thread that slept takes up to one to come. */
+  /** Launches, or calls, of one measurement: some 20 ms of native code, as a thread that slept takes up to one to come. */
   readonly times: number;
   /** By how much results may differ, as a part of the greatest; those of integers must be equal. */
   readonly tolerance: number;
@@ -94,9 +94,9 @@ function linear(
 }
 
 export const works = {
-  w1lin: linear(64 * mebi, (64 * mebi) / 256),
-  w1big: linear(64 * mebi, 1024),
-  w1small: linear(mebi, 1024, { times: 64 }),
+  w1lin: linear(64 * mebi, (64 * mebi) / 256, { times: 2 }),
+  w1big: linear(64 * mebi, 1024, { times: 2 }),
+  w1small: linear(mebi, 1024, { times: 256 }),
   w2: work({
     ...same('f32', 4 * mebi),
     fill: (index) => (index % 1000) / 1000,
@@ -106,6 +106,7 @@ export const works = {
     loop: loops.w2,
     opencl: { OpenCL: { name: 'w2', argument: 16, shape: [1024 * 256, 1, 256, 1] } },
     native: 'w2',
+    times: 4,
     tolerance: 1e-5,
   }),
   w3: work({
@@ -117,6 +118,7 @@ export const works = {
     loop: loops.w3,
     opencl: { OpenCL: { name: 'w3', argument: 0, shape: [16 * mebi, 1, 256, 1] } },
     native: 'w3',
+    times: 2,
   }),
   w4: work({
     input: { element: 'f32', length: 2 * mebi },
@@ -152,7 +154,7 @@ export const works = {
     grid: 256,
     loop: loops.r,
     native: 'r',
-    times: 4,
+    times: 8,
     compared: sum,
   }),
   h: work({
@@ -164,6 +166,7 @@ export const works = {
     grid: 1024,
     loop: loops.h,
     native: 'h',
+    times: 2,
   }),
   t: work({
     ...same('f32', 16 * mebi),
@@ -175,6 +178,7 @@ export const works = {
     args: (input, output) => ({ input, output, n: 4096 }),
     loop: loops.t,
     native: 't',
+    times: 2,
   }),
   d: work({
     ...same('f64', 8 * mebi),
@@ -183,7 +187,7 @@ export const works = {
     grid: (8 * mebi) / 256,
     loop: loops.d,
     native: 'd',
-    times: 4,
+    times: 8,
   }),
   n: work({
     input: { element: 'f32', length: 4 * 8192 },
@@ -207,10 +211,11 @@ export const works = {
     args: (_, output) => ({ output, columns: 1920, rows: 1080 }),
     loop: loops.m,
     native: 'm',
+    times: 2,
     plain: ['m_plain', 'native'],
   }),
-  s: linear(4 * mebi, 64, { batch: 128, times: 16, kernel: withSpecializedStaging as Kernel }),
-  p: linear(4 * mebi, 64, { batch: 128, times: 16, kernel: kernels.partitioned as Kernel }),
+  s: linear(4 * mebi, 64, { batch: 128, times: 32, kernel: withSpecializedStaging as Kernel }),
+  p: linear(4 * mebi, 64, { batch: 128, times: 32, kernel: kernels.partitioned as Kernel }),
   b: work({
     ...same('i32', 4 * mebi),
     fill: (index) => Math.imul(index, 2654435761),
@@ -229,7 +234,7 @@ export const works = {
     args: (input, output) => ({ input, output, n: 2048 }),
     loop: loops.c,
     native: 'c',
-    times: 8,
+    times: 16,
     plain: ['c_plain', 'native'],
   }),
 } as const satisfies Readonly<Record<string, Work>>;

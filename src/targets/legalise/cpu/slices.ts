@@ -239,13 +239,16 @@ function sliced(
       return [assigned, ...repeated(loop.body, counter, reads)];
     }).flat();
   };
+  const meet = () => words.sync({ kind: 'block' });
   const slice: readonly Statement[] = [
     words.assign(whole, isWhole),
     words.assign(counter, begin()),
     words.assign(end, words.choose(words.read(whole, 'bool'), beyond, limitAgain())),
-    ...(isShort(loop.body) ? [words.when(words.read(whole, 'bool'), inRow(), [turnByTurn])] : [turnByTurn]),
+    // Threads meet in either branch: each has code of its own, in which nothing asks which it is.
+    ...(isShort(loop.body)
+      ? [words.when(words.read(whole, 'bool'), [...inRow(), meet()], [turnByTurn, meet()])]
+      : [turnByTurn, meet()]),
     words.assign(from, words.read(end, 'i32')),
-    words.sync({ kind: 'block' }),
   ];
   const slices: readonly Statement[] = [
     words.assign(from, own()),
