@@ -192,7 +192,7 @@ describe('a launch', () => {
       return taken;
     };
     expect(lengths(false)).toEqual([25, 19, 14, 11, 8, 6, 5, 3, 3, 2, 1, 1, 1, 1]);
-    expect(lengths(true)).toEqual([25, 19, 14, 13, 13, 13, 3]);
+    expect(lengths(true)).toEqual([25, 25, 25, 25]);
   });
 
   test('whose blocks wait for each other is taken as a whole', () => {

@@ -47,7 +47,7 @@ const Word = {
 const mostAlone = 8;
 
 /** Into so many ranges for each thread blocks are divided at most that take turns. */
-const mostParts = 4;
+const mostParts = 2;
 
 const wordCount = 5 * line;
 const closed = 1 << 30;
