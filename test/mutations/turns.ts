@@ -216,9 +216,21 @@ export const mutations = [
       },
       {
         name: 'a copy of a part of a stage says where all of it is',
-        from: 'constantOf(count) === length &&',
-        to: '',
+        from: 'filled?.length === length &&',
+        to: 'filled !== null &&',
         why: 'threads read what was not copied',
+      },
+      {
+        name: 'copies of threads count as one whatever they copy',
+        from: 'from?.coefficient !== each',
+        to: 'from === null',
+        why: 'threads read elements of others',
+      },
+      {
+        name: 'copies of threads count as one wherever they copy to',
+        from: 'to?.coefficient !== each',
+        to: 'to === null',
+        why: 'threads read elements of others',
       },
     ],
   ),

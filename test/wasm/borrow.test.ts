@@ -18,6 +18,8 @@ import { wasm, wasmStates, wasmWithout } from '../support/wasm.ts';
 interface Pipelined {
   readonly kernel: Kernel;
   readonly text: string;
+  /** Who copies what. */
+  readonly copied: string;
   /** Threads of a block, and elements of a batch. */
   readonly threads: number;
   readonly size: number;
@@ -27,7 +29,8 @@ interface Pipelined {
 function randomPipeline(tape: Tape): Pipelined {
   const size = tape.pick([8, 8, 16, 12]);
   const stages = 1 + tape.below(3);
-  const [parts, copied] = [tape.pick([1, 1, 2]), tape.pick(['whole', 'whole', 'whole', 'halves', 'some'])];
+  const parts = tape.pick([1, 1, 2]);
+  const copied = tape.pick(['whole', 'whole', 'whole', 'halves', 'some', 'each', 'each', 'askew', 'few']);
   const threads = size / parts;
   const first = tape.pick(['(cuda.gridDim.x * b + cuda.blockIdx.x)', '(cuda.blockIdx.x * batches + b)']);
   const stage = `(batch % ${stages}) * ${size}`;
@@ -69,8 +72,18 @@ function randomPipeline(tape: Tape): Pipelined {
   const copy = (offset: number | string, count: number) =>
     `cuda.memcpyAsync(block, shared.subarray((next % ${stages}) * ${size} + ${offset}), input.subarray(first(next) + ${offset}), ${count}, pipeline);`;
   const half = size / 2;
+  const ofThread = (to: string, from: string) =>
+    `cuda.memcpyAsync(shared.subarray((next % ${stages}) * ${size} + ${to}), input.subarray(first(next) + ${from}), ${parts}, pipeline);`;
   const copies = {
     whole: copy(0, size),
+    // Each thread copies what is its own, or what another's would be, or not all do.
+    each: ofThread(`${parts} * t`, `${parts} * t`),
+    askew: tape.pick([
+      ofThread(`${parts} * t`, `${parts} * ((t + 1) % ${threads})`),
+      ofThread(`${parts} * t`, `${parts} * (${threads - 1} - t)`),
+      ofThread(`${parts} * (${threads - 1} - t)`, `${parts} * t`),
+    ]),
+    few: `if (next < ${stages} || t % 3 !== next % 3) ${ofThread(`${parts} * t`, `${parts} * t`)}`,
     halves: copy(0, half) + copy(half, half),
     // Of every other batch a half, beside what is left of the one before.
     some: stages > 1 ? copy(0, size) : `if (next % 2 === 0) ${copy(0, size)} else ${copy(0, half)}`,
@@ -96,7 +109,13 @@ function randomPipeline(tape: Tape): Pipelined {
     kepts[cuda.thisGrid().threadRank()] = kept;
   }`;
   const schema = { out: 'i32[]', kepts: 'i32[]', input: 'readonly i32[]', batches: 'index' } as const;
-  return { kernel: newKernel(schema, new Function(`return ${text}`)()) as Kernel, text, threads, size };
+  return {
+    kernel: newKernel(schema, new Function(`return ${text}`)()) as Kernel,
+    text,
+    copied,
+    threads,
+    size,
+  };
 }
 
 interface Launch {
@@ -107,7 +126,7 @@ interface Launch {
   readonly missing: number;
 }
 
-function outcome(target: Target, { kernel, threads, size }: Pipelined, launch: Launch) {
+function outcome(target: Target, { kernel, threads, size }: Omit<Pipelined, 'copied'>, launch: Launch) {
   const { grid, batches, shift, missing } = launch;
   const all = grid * batches * size;
   const margin = 32;
@@ -130,7 +149,7 @@ function outcome(target: Target, { kernel, threads, size }: Pipelined, launch: L
 }
 
 /** Whether WebAssembly borrows, and compiled code does too. */
-function borrows({ kernel, threads }: Pipelined): boolean {
+function borrows({ kernel, threads }: Omit<Pipelined, 'copied'>): boolean {
   const options = {
     indexType: 'i32',
     cooperative: false,
@@ -155,7 +174,7 @@ const engines = [wasm, wasmStates, wasmWithout('borrow'), wasmWithout('turns')].
 }));
 
 test.each([...engines, ...native])('random pipelines, by $name', ({ target, count }) => {
-  let [runs, borrowing, faults, shared] = [0, 0, 0, 0];
+  let [runs, borrowing, side, faults, shared] = [0, 0, 0, 0, 0];
   fc.assert(
     fc.property(
       tapes(60),
@@ -173,7 +192,9 @@ test.each([...engines, ...native])('random pipelines, by $name', ({ target, coun
         runs += 1;
         if (expected.fault !== null) faults += 1;
         if (!borrows(pipelined)) return;
+        expect(['askew', 'few']).not.toContain(pipelined.copied);
         borrowing += 1;
+        if (pipelined.copied === 'each') side += 1;
         if (shift !== null) shared += 1;
       },
     ),
@@ -181,6 +202,7 @@ test.each([...engines, ...native])('random pipelines, by $name', ({ target, coun
   );
   expect(borrowing).toBeLessThan(runs);
   expect(shared).toBeGreaterThan(0);
+  expect(side).toBeGreaterThan(0);
   if (count < 120) return;
   expect(faults).toBeGreaterThan(0);
   expect(borrowing).toBeGreaterThan(runs / 5);
@@ -242,4 +264,25 @@ test('what reads on into the next stage finds it there, and not behind the sourc
   expect(runKernel(wasm, kernel, { grid: 3, block: 8, arguments: { out, input } }).fault).toBeNull();
   const expected = [0, 8, 16].flatMap((first) => [1, 2, 3, 4, 5, 6, 7, 24].map((each) => first + each));
   expect([...out]).toEqual(expected);
+});
+
+test('elements that threads put apart from each other are copied', () => {
+  const spread = newKernel({ out: 'i32[]', input: 'readonly i32[]' }, ({ out, input }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const t = block.threadRank();
+    const shared = cuda.sharedArray('i32', 16);
+    const pipeline = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+    pipeline.producerAcquire();
+    cuda.memcpyAsync(shared.subarray(2 * t), input.subarray(t), 1, pipeline);
+    pipeline.producerCommit();
+    pipeline.consumerWait();
+    out[t] = shared[2 * (t & 3)]!;
+    pipeline.consumerRelease();
+  }) as Kernel;
+  for (const { target } of [...engines, ...native]) {
+    const out = new Int32Array(8);
+    const data = { out, input: Int32Array.of(7, 8, 9, 10, 11, 12, 13, 14) };
+    expect(runKernel(target, spread, { grid: 1, block: 8, arguments: data }).fault).toBeNull();
+    expect([...out], target.name).toEqual([7, 8, 9, 10, 7, 8, 9, 10]);
+  }
 });

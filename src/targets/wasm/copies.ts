@@ -123,21 +123,30 @@ function writeTransfer(context: ThreadContext, call: CopyCall, locals: CopyLocal
   if (locals.zeros !== null) {
     writeElementLoop(context, call, locals, share);
   } else if (share === 'whole' && constantOf(call.count) === 1) {
-    writeElementMove(context, call, locals.to, locals.from);
+    writeOrBorrow(context, call, locals, () => writeElementMove(context, call, locals.to, locals.from));
   } else if (share === 'whole' && target.space !== 'local' && source.space !== 'local') {
-    const copy = () => {
+    writeOrBorrow(context, call, locals, () => {
       pushOwnAddress(context, target, locals.to);
       pushOwnAddress(context, source, locals.from);
       pushBytes(context, call, locals);
       if (unit.forProcessor) code.memoryCopy();
       else code.call(unit.copyFunction());
-    };
-    const borrowed = target.space === 'shared' ? unit.borrowed.get(target.id) : undefined;
-    if (borrowed === undefined) copy();
-    else writeBorrowing(context, { borrowed, to: locals.to, from: locals.from }, { target, source }, copy);
+    });
   } else {
     writeElementLoop(context, call, locals, share);
   }
+}
+
+/** Writes a copy, or for a slot that is borrowed where it lies. */
+function writeOrBorrow(
+  context: ThreadContext,
+  { destination: { array: target }, source: { array: source } }: CopyCall,
+  { to, from }: CopyLocals,
+  copy: () => void,
+): void {
+  const borrowed = target.space === 'shared' ? context.unit.borrowed.get(target.id) : undefined;
+  if (borrowed === undefined) copy();
+  else writeBorrowing(context, { borrowed, to, from }, { target, source }, copy);
 }
 
 /** Element by element: for shares, and for local arrays, whose elements do not lie side by side. */

@@ -2,7 +2,7 @@
 // possible, or by one copy where all that they do is to copy. A row is the threads that differ in
 // threadIdx.x alone.
 
-import type { Expression, Region } from '../../compiler/ir.ts';
+import type { Expression, Region, View } from '../../compiler/ir.ts';
 import type { Uniformity } from '../analysis/uniformity.ts';
 import { assignedIn } from '../analysis/walk.ts';
 import { copyOf, writeCopyIfRight } from './copies.ts';
@@ -43,9 +43,10 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
   const hoisting = hoistingBeside(assignedIn(parts.region.body));
   const prefix = prefixOf(unit, parts.region, hoisting);
   const region = prefix === null ? parts.region : { ...parts.region, body: prefix.body };
-  const plan = planLanes(lanes, region);
   const [only] = region.body.length === 1 ? region.body : [];
   const own = only === undefined ? null : copyOf(only);
+  // What is borrowed is not copied by lanes: it is said where it lies.
+  const plan = own !== null && isBorrowed(unit, own.destination) ? null : planLanes(lanes, region);
   const copy = own === null || prefix !== null ? null : jointCopy(unit, lanes, own);
   const resets = region.resets.map((id) => ({ id, entry: code.local(unit.wasmTypeOfVariable(id)) }));
   const writeEntry = () => {
@@ -107,6 +108,10 @@ export function writeRows(parts: RowsParts): { readonly vectorised: boolean } {
     code.append(rows);
   });
   return { vectorised: plan !== null };
+}
+
+function isBorrowed(unit: Unit, { array: { space, id } }: View): boolean {
+  return space === 'shared' && unit.borrowed.has(id);
 }
 
 /** Sets a local to how many threads of a row there are in a prefix. */

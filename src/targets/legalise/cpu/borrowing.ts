@@ -3,12 +3,15 @@
 // Such an array is cut into slots of one length, a power of two. Each copy fills a slot as a whole, out of an array of the launch
 // that the kernel only reads; and all that a region reads of it lies in one slot, the same for all threads. So a slot need not be
 // filled: it is enough to know where its elements are. Nothing else writes to the array, and nobody sees its elements otherwise.
+// Copies that the threads of a region make one by one count as one where they fill a slot side by side, out of elements side by side:
+// each of them alone says the same of where the slot lies.
 //
 // That the source stays as it is until it is read, is up to the launch: another parameter may be the same memory. Indices are tested
 // against the shared array as ever, and operands of copies where they are made.
 
 import type { ArrayReference, Expression, Program, Region, Statement } from '../../../compiler/ir.ts';
 import { isNumberElement } from '../../../kernel/layout.ts';
+import { AffineForms, integer } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { keyOf } from '../../analysis/expression-key.ts';
 import { factsOf } from '../../analysis/facts.ts';
@@ -94,7 +97,7 @@ class Reading {
       )
         others = true;
     });
-    const length = copies[0] === undefined ? null : constantOf(copies[0].count);
+    const length = copies[0] === undefined ? null : (this.#filledBy(copies[0])?.length ?? null);
     if (others || length === null || length <= 0 || (length & (length - 1)) !== 0) return null;
     const slots = count / length;
     if (!Number.isInteger(slots) || slots > mostSlots) return null;
@@ -107,23 +110,46 @@ class Reading {
     return space === 'shared' && id === this.#id;
   }
 
-  /** Whether a copy fills one slot, as the block's own work. */
-  #fills({ group, count, zeroFill, destination, source }: Copy, length: number): boolean {
+  /** Where a copy begins to fill the array, and how many elements; with those of all threads, where each makes its own. */
+  #filledBy({
+    group,
+    count,
+    destination,
+    source,
+  }: Copy): { readonly begin: Expression; readonly length: number } | null {
+    const each = constantOf(count);
+    if (each === null) return null;
+    if (group.kind === 'block') return { begin: destination.offset, length: each };
+    const [row, ...others] = this.#program.block;
+    if (group.kind !== 'thread' || others.some((extent) => extent !== 1)) return null;
+    const uniformity = factsOf(this.#program).among('block');
+    const forms = new AffineForms(this.#program, (expression) => uniformity.isUniform(expression));
+    const isBase = (base: Expression | null) =>
+      base === null || [...readBy(base)].every((variable) => !this.#ofThreads.has(variable));
+    const [to, from] = [forms.of(destination.offset), forms.of(source.offset)];
+    if (to?.coefficient !== each || from?.coefficient !== each || !isBase(to.base) || !isBase(from.base))
+      return null;
+    return { begin: to.base ?? integer(destination.offset, 0), length: each * row };
+  }
+
+  /** Whether a copy fills one slot: as the block's own work, or as all that the threads of a region do. */
+  #fills(copy: Copy, length: number): boolean {
+    const { zeroFill, destination, source } = copy;
     const parameter = source.array.space === 'global' ? this.#program.parameters[source.array.id] : undefined;
+    const filled = this.#filledBy(copy);
     return (
-      group.kind === 'block' &&
-      constantOf(count) === length &&
+      filled?.length === length &&
       zeroFill === null &&
       destination.array.as === undefined &&
       source.array.as === undefined &&
       parameter?.kind === 'array' &&
       parameter.readonly &&
       parameter.element === this.#program.sharedArrays[this.#id]!.element &&
-      this.#isMultiple(destination.offset, length)
+      this.#isMultiple(filled.begin, length)
     );
   }
 
-  /** Whether copies are made by the block alone, and what each region reads lies in one slot. */
+  /** Whether what each region reads lies in one slot, and one that copies does nothing else. */
   #isReadInSlots(list: readonly Statement[], length: number): boolean {
     return list.every((each) => {
       if (each.kind === 'region') return this.#isRegionRight(each, length);
@@ -135,6 +161,8 @@ class Reading {
   }
 
   #isRegionRight({ body }: Region, length: number): boolean {
+    const reads = (each: Statement) => expressionsOf(each).some((expression) => this.#reads(expression));
+    if (body.length === 1 && copyIn(body[0]!) !== null) return !reads(body[0]!);
     if (anyStatement(body, (each) => copyIn(each) !== null && this.#isOf(copyIn(each)!.destination.array)))
       return false;
     const slots = new Set<string | null>();
