@@ -174,7 +174,7 @@ describe('what a GPU gets', () => {
   test('--explain says what passes for the CPU did', async () => {
     const { text } = await runHere('emit', 'bench/cpu/kernels.ts', '-k', 'reduction', '--explain');
     expect(text).toContain('\n  slices: a loop over the grid in pieces of four turns\n');
-    expect(text).toContain('\n  wide: groups of 64 threads, which read 256 bytes in a piece\n');
+    expect(text).toContain('\n  wide: groups of 128 threads, which read 512 bytes in a piece\n');
     expect(text).toContain('\n  ends: ');
   });
 
