@@ -34,8 +34,8 @@ export const mutations = [
       },
       {
         name: 'compiled code takes no more blocks abreast than WebAssembly',
-        from: 'walks && unit.forProcessor ? mostWalking : mostBlocks',
-        to: 'mostBlocks',
+        from: "walks !== null && unit.forProcessor ? 'walks' : 'rounds'",
+        to: "'rounds'",
         why: 'a matrix is fetched again from beyond the second cache for each row of blocks',
         tests: ['test/native/rows.test.ts'],
       },
@@ -109,8 +109,8 @@ export const mutations = [
       },
       {
         name: 'what is left of a loop has turns in a row, too',
-        from: "words.when(words.read(whole, 'bool'), inRow(), [turnByTurn])",
-        to: 'words.when(words.constant("bool", true), inRow(), [turnByTurn])',
+        from: "words.when(words.read(whole, 'bool'), [...inRow(), meet()]",
+        to: "words.when(words.constant('bool', true), [...inRow(), meet()]",
         why: 'threads have turns beyond the end of their loop',
       },
     ],
