@@ -221,6 +221,12 @@ export const mutations = [
         why: 'threads read what was not copied',
       },
       {
+        name: 'a copy that a block makes by shares is read where it comes from',
+        from: "copy?.group.kind === 'thread'",
+        to: 'copy !== null',
+        why: 'threads read where the copy before it lay',
+      },
+      {
         name: 'copies of threads count as one whatever they copy',
         from: 'from?.coefficient !== each',
         to: 'from === null',

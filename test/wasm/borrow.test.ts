@@ -30,7 +30,18 @@ function randomPipeline(tape: Tape): Pipelined {
   const size = tape.pick([8, 8, 16, 12]);
   const stages = 1 + tape.below(3);
   const parts = tape.pick([1, 1, 2]);
-  const copied = tape.pick(['whole', 'whole', 'whole', 'halves', 'some', 'each', 'each', 'askew', 'few']);
+  const copied = tape.pick([
+    'whole',
+    'whole',
+    'whole',
+    'halves',
+    'some',
+    'each',
+    'each',
+    'askew',
+    'few',
+    'shares',
+  ]);
   const threads = size / parts;
   const first = tape.pick(['(cuda.gridDim.x * b + cuda.blockIdx.x)', '(cuda.blockIdx.x * batches + b)']);
   const stage = `(batch % ${stages}) * ${size}`;
@@ -76,6 +87,8 @@ function randomPipeline(tape: Tape): Pipelined {
     `cuda.memcpyAsync(shared.subarray((next % ${stages}) * ${size} + ${to}), input.subarray(first(next) + ${from}), ${parts}, pipeline);`;
   const copies = {
     whole: copy(0, size),
+    // The block copies as one, or by shares: nobody knows that what threads have counted is the same in all.
+    shares: `if (next % 2 === 0) ${copy(0, size)} else ${copy('zero', size)}`,
     // Each thread copies what is its own, or what another's would be, or not all do.
     each: ofThread(`${parts} * t`, `${parts} * t`),
     askew: tape.pick([
@@ -95,6 +108,8 @@ function randomPipeline(tape: Tape): Pipelined {
     const pipeline = cuda.makePipeline(block, cuda.pipelineSharedState('block', ${stages}));
     const first = (b) => ${first} * ${size};
     let kept = cuda.blockIdx.x;
+    let zero = 0;
+    ${copied === 'shares' ? 'for (let k = 0; k <= t; k++) zero = Math.min(k, 0);' : ''}
     for (let batch = 0, next = 0; batch < batches; ++batch) {
       for (; next < batches && next < batch + ${stages}; ++next) {
         pipeline.producerAcquire();
@@ -192,7 +207,7 @@ test.each([...engines, ...native])('random pipelines, by $name', ({ target, coun
         runs += 1;
         if (expected.fault !== null) faults += 1;
         if (!borrows(pipelined)) return;
-        expect(['askew', 'few']).not.toContain(pipelined.copied);
+        expect(['askew', 'few', 'shares']).not.toContain(pipelined.copied);
         borrowing += 1;
         if (pipelined.copied === 'each') side += 1;
         if (shift !== null) shared += 1;
@@ -284,5 +299,35 @@ test('elements that threads put apart from each other are copied', () => {
     const data = { out, input: Int32Array.of(7, 8, 9, 10, 11, 12, 13, 14) };
     expect(runKernel(target, spread, { grid: 1, block: 8, arguments: data }).fault).toBeNull();
     expect([...out], target.name).toEqual([7, 8, 9, 10, 7, 8, 9, 10]);
+  }
+});
+
+test('a stage that threads of a block share to copy, as they may differ, is read where that was copied to', () => {
+  const twice = newKernel({ out: 'i32[]', input: 'readonly i32[]' }, ({ out, input }, cuda) => {
+    const block = cuda.thisThreadBlock();
+    const t = block.threadRank();
+    const shared = cuda.sharedArray('i32', 8);
+    const pipeline = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+    // The same in all threads, which nobody knows before they have counted.
+    let from = 0;
+    for (let k = 0; k <= t; k++) from = 8;
+    pipeline.producerAcquire();
+    cuda.memcpyAsync(block, shared, input, 8, pipeline);
+    pipeline.producerCommit();
+    pipeline.consumerWait();
+    out[t] = shared[t]!;
+    block.sync();
+    pipeline.consumerRelease();
+    pipeline.producerAcquire();
+    cuda.memcpyAsync(block, shared, input.subarray(from), 8, pipeline);
+    pipeline.producerCommit();
+    pipeline.consumerWait();
+    out[8 + t] = shared[t]!;
+    pipeline.consumerRelease();
+  }) as Kernel;
+  for (const { target } of [...engines, ...native]) {
+    const [out, input] = [new Int32Array(16), Int32Array.from({ length: 16 }, (_, i) => 100 + i)];
+    expect(runKernel(target, twice, { grid: 1, block: 8, arguments: { out, input } }).fault).toBeNull();
+    expect([...out], target.name).toEqual([...input]);
   }
 });

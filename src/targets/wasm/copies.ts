@@ -9,7 +9,7 @@ import type { ArrayReference, Call, Statement } from '../../compiler/ir.ts';
 import { alignmentOf, bytesOf } from '../../kernel/layout.ts';
 
 import { constantOf } from '../analysis/elements.ts';
-import { writeBorrowing } from './borrowed.ts';
+import { type Borrowed, writeBorrowing } from './borrowed.ts';
 import type { Local } from './encoder/code.ts';
 import { pushExpression } from './expressions.ts';
 import { isMovedAtOnce, pushOwnAddress, writeMove } from './memory.ts';
@@ -120,6 +120,8 @@ function writeTransfer(context: ThreadContext, call: CopyCall, locals: CopyLocal
   const { code, unit } = context;
   const { array: target } = call.destination;
   const { array: source } = call.source;
+  if ((locals.zeros !== null || share !== 'whole') && borrowedOf(context, target) !== undefined)
+    throw new TypeError('a slot that is borrowed is filled as a whole');
   if (locals.zeros !== null) {
     writeElementLoop(context, call, locals, share);
   } else if (share === 'whole' && constantOf(call.count) === 1) {
@@ -137,6 +139,10 @@ function writeTransfer(context: ThreadContext, call: CopyCall, locals: CopyLocal
   }
 }
 
+function borrowedOf({ unit }: ThreadContext, { space, id }: ArrayReference): Borrowed | undefined {
+  return space === 'shared' ? unit.borrowed.get(id) : undefined;
+}
+
 /** Writes a copy, or for a slot that is borrowed where it lies. */
 function writeOrBorrow(
   context: ThreadContext,
@@ -144,7 +150,7 @@ function writeOrBorrow(
   { to, from }: CopyLocals,
   copy: () => void,
 ): void {
-  const borrowed = target.space === 'shared' ? context.unit.borrowed.get(target.id) : undefined;
+  const borrowed = borrowedOf(context, target);
   if (borrowed === undefined) copy();
   else writeBorrowing(context, { borrowed, to, from }, { target, source }, copy);
 }

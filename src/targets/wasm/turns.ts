@@ -258,8 +258,8 @@ export function reserveArenas(
   by: Turns['by'],
   shares: SharedByRounds = 'nothing',
 ): { readonly bytes: number; readonly blocks: number } {
+  if (shares === 'all') return { bytes: 0, blocks: ways.rounds.blocks };
   const most = ways[by];
-  if (shares === 'all') return { bytes: 0, blocks: most.blocks };
   const shared = unit.program.sharedArrays.reduce(
     (sum, { element, count }, id) =>
       sum + (unit.isOwnArray(id) ? 0 : aligned(Number(constantOf(count)) * bytesOf(element))),

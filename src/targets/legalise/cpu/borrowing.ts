@@ -162,9 +162,15 @@ class Reading {
 
   #isRegionRight({ body }: Region, length: number): boolean {
     const reads = (each: Statement) => expressionsOf(each).some((expression) => this.#reads(expression));
-    if (body.length === 1 && copyIn(body[0]!) !== null) return !reads(body[0]!);
-    if (anyStatement(body, (each) => copyIn(each) !== null && this.#isOf(copyIn(each)!.destination.array)))
-      return false;
+    const fills = (each: Statement) => {
+      const copy = copyIn(each);
+      return copy !== null && this.#isOf(copy.destination.array);
+    };
+    // A copy by the block that stands in a region is made by shares, and nobody says where it lies.
+    if (anyStatement(body, fills)) {
+      const copy = body.length === 1 ? copyIn(body[0]!) : null;
+      return copy?.group.kind === 'thread' && !reads(body[0]!);
+    }
     const slots = new Set<string | null>();
     forEachStatement(body, (statement) => {
       for (const expression of expressionsOf(statement))
