@@ -127,4 +127,28 @@ export const mutations = [
       why: 'vectors go on to wrong elements in loops over rows',
     },
   ]),
+  ...mutationsOf(
+    'src/targets/wasm/simd/checkpoints.ts',
+    ['test/wasm/optional.test.ts'],
+    [
+      {
+        name: 'a test that changes on the way is asked too early',
+        from: 'isInvariant(test, assigned) && !anyOperand',
+        to: '!anyOperand',
+        why: 'lanes access what lies behind an array',
+      },
+      {
+        name: 'what stands under else is asked as if it stood under if',
+        from: '[statement.otherwise, negation(statement.test)],',
+        to: '[statement.otherwise, statement.test],',
+        why: 'lanes access what lies behind an array',
+      },
+      {
+        name: 'accesses of a branch and those beside it share what they ask',
+        from: '[...rangeKeys, ...whenKeys]',
+        to: 'rangeKeys',
+        why: 'lanes access what lies behind an array',
+      },
+    ],
+  ),
 ];

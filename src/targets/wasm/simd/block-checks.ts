@@ -66,8 +66,8 @@ function overBlock(
   block: readonly [number, number, number],
   isFixed: (expression: Expression) => boolean,
 ): Check | null {
-  const { common, limit, ranges } = check;
-  if (![limit, ...ranges.flatMap(({ factor, to }) => [factor, to])].every(isFixed)) return null;
+  const { common, limit, ranges, when } = check;
+  if (![limit, ...when, ...ranges.flatMap(({ factor, to }) => [factor, to])].every(isFixed)) return null;
   const begins = common === null ? nothing : spreadOf(common, block, isFixed);
   if (begins === null) return null;
   let [least, most] = [begins.steps, begins.steps];

@@ -21,10 +21,13 @@
 
 import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
 import { integer } from '../../analysis/affine.ts';
+import { isInvariant } from '../../analysis/counters.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { arrayKey, keyOf } from '../../analysis/expression-key.ts';
+import { mayFail } from '../../analysis/failing.ts';
 import type { Range } from '../../analysis/indices.ts';
-import { assignedIn, expressionsOf, leaves, operandsOf } from '../../analysis/walk.ts';
+import { anyOperand, assignedIn, expressionsOf, leaves, operandsOf } from '../../analysis/walk.ts';
+import { negation } from '../../legalise/loops.ts';
 import { copyOf } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
 import type { Access } from './group.ts';
@@ -44,6 +47,8 @@ export interface Check {
   largest: number;
   /** How loops move the index, as far as that is not in `smallest` and `largest`. */
   readonly ranges: readonly Range[];
+  /** It is asked only if all of these hold: tests of branches that all threads take or none does, on the way to what is accessed. */
+  readonly when: readonly Expression[];
   /** Whether it may be asked for the whole block, too. */
   ofBlock: boolean;
   /** Whether it asks for the length of what is accessed, and not for a dimension alone. */
@@ -74,6 +79,8 @@ interface Enclosing {
   readonly isCheckpoint: boolean;
   /** Whether only some threads may come to it; then nothing in it is asked of the others. */
   readonly isGuarded: boolean;
+  /** Of a branch that all threads take or none does, what says that they do. It is no list of its own: what is around it asks. */
+  readonly test: Expression | null;
 }
 
 /** A check that can be made, and the list at whose beginning; the same in front of the region, if it is not that. */
@@ -82,6 +89,8 @@ interface Planned {
   readonly check: Checkable;
   readonly ofBlock: Checkable | null;
   readonly ofArray: boolean;
+  readonly when: readonly Expression[];
+  readonly whenOfBlock: readonly Expression[];
 }
 
 /** Literals that lie further apart are of different families. */
@@ -101,7 +110,7 @@ export class Checkpoints {
   constructor(lanes: Lanes, region: List) {
     this.#lanes = lanes;
     const whole = { list: region, assigned: assignedIn(region), loop: null, isCheckpoint: true };
-    this.#list(region, [{ ...whole, isGuarded: false }], false);
+    this.#list(region, [{ ...whole, isGuarded: false, test: null }], false);
   }
 
   /** Whether every access is checked somewhere, or can be where it is. */
@@ -169,9 +178,20 @@ export class Checkpoints {
       case 'if': {
         const mode = this.#lanes.modeOf(statement);
         const lists = [statement.then, statement.otherwise];
+        if (mode === 'uniform' && !masked) {
+          for (const [list, test] of [
+            [statement.then, statement.test],
+            [statement.otherwise, negation(statement.test)],
+          ] as const)
+            this.#list(list, [...enclosing, onlyIf(test, list)], false);
+          return;
+        }
         const inside = masked || (mode !== 'uniform' && lists.every((list) => this.#lanes.canMask(list)));
         for (const list of lists) {
-          const own = { list, assigned: assignedIn(list), loop: null, isCheckpoint: true, isGuarded: true };
+          const own = {
+            ...{ list, assigned: assignedIn(list), loop: null, isCheckpoint: true, isGuarded: true },
+            test: null,
+          };
           this.#list(list, mode === 'branch' && !masked ? [...enclosing, own] : enclosing, inside);
         }
         return;
@@ -183,7 +203,10 @@ export class Checkpoints {
         // Threads can go on one by one only through what they all come out of at its end.
         const isCheckpoint = !inside && !leaves([statement]);
         const isGuarded = isCheckpoint && mode === 'branch';
-        const own = { list: body, assigned: assignedIn(body), loop: statement, isCheckpoint, isGuarded };
+        const own = {
+          ...{ list: body, assigned: assignedIn(body), loop: statement, isCheckpoint, isGuarded },
+          test: null,
+        };
         this.#list(body, [...enclosing, own], inside);
         this.#list(update, enclosing, inside);
         return;
@@ -249,7 +272,7 @@ export class Checkpoints {
       const loops = enclosing.slice(position + 1).flatMap(({ loop }) => (loop === null ? [] : [loop]));
       const check = this.#lanes.checkBefore({ index: place.index, limit }, list, assigned, loops);
       if (check === null) this.#wholeGroups.add(list);
-      else addCheck(this.#arrayChecks, list, check, { ofBlock: false, ofArray: true });
+      else addCheck(this.#arrayChecks, list, check, { ofBlock: false, ofArray: true, when: [] });
     }
   }
 
@@ -281,9 +304,19 @@ export class Checkpoints {
       const [, y, z] = this.#lanes.program.block;
       const asksBlock = (position > 0 || y * z > 1) && this.#lanes.unit.does('blocks');
       const ofBlock = asksBlock ? this.#inFront(limited, enclosing) : null;
-      return { list, check, ofBlock, ofArray };
+      const tests = enclosing.slice(position + 1).flatMap(({ test }) => (test === null ? [] : [test]));
+      const knownIn = (all: ReadonlySet<number>) => tests.filter((test) => this.#isKnown(test, all));
+      const whenOfBlock = knownIn(enclosing[0]!.assigned);
+      return { list, check, ofBlock, ofArray, when: knownIn(assigned), whenOfBlock };
     }
     return null;
+  }
+
+  /** Whether a test has one value for all lanes, all through a list that assigns these variables, and can be asked at any time. */
+  #isKnown(test: Expression, assigned: ReadonlySet<number>): boolean {
+    const mayNotBeAsked = (each: Expression) =>
+      each.kind === 'load' || (each.kind === 'binary' && mayFail(each));
+    return this.#lanes.isUniform(test) && isInvariant(test, assigned) && !anyOperand(test, mayNotBeAsked);
   }
 
   /** What can be asked in front of the region. */
@@ -295,7 +328,8 @@ export class Checkpoints {
 
   /** Has the address computed at the outermost list where the index is known, if there is one. */
   #addressAt(access: Access, place: Indexed, enclosing: readonly Enclosing[]): boolean {
-    for (const { list, assigned } of enclosing) {
+    for (const { list, assigned, test } of enclosing) {
+      if (test !== null) continue;
       const known = this.#lanes.indices.knownBefore(place.index, assigned);
       if (known === null) continue;
       this.#addAddress(access, list, place, known);
@@ -304,9 +338,10 @@ export class Checkpoints {
     return false;
   }
 
-  #addCheck({ list, check, ofBlock, ofArray }: Planned): void {
-    addCheck(this.#checks, list, check, { ofBlock: ofBlock !== null, ofArray });
-    if (ofBlock !== null) addCheck(this.#blockChecks, list, ofBlock, { ofBlock: true, ofArray });
+  #addCheck({ list, check, ofBlock, ofArray, when, whenOfBlock }: Planned): void {
+    addCheck(this.#checks, list, check, { ofBlock: ofBlock !== null, ofArray, when });
+    if (ofBlock !== null)
+      addCheck(this.#blockChecks, list, ofBlock, { ofBlock: true, ofArray, when: whenOfBlock });
   }
 
   #addAddress(access: Access, list: List, place: Indexed, known: Expression): void {
@@ -324,12 +359,18 @@ export class Checkpoints {
   }
 }
 
+/** A branch that all threads take or none does, as what is around its list. */
+function onlyIf(test: Expression, list: List): Enclosing {
+  const nothing = { assigned: assignedIn(list), loop: null, isCheckpoint: false, isGuarded: false };
+  return { list, ...nothing, test };
+}
+
 /** Adds a check to those of a list, to the one of its family if there is one. */
 function addCheck(
   all: Map<List, Map<string, Check>>,
   list: List,
   { limit, step, start, ranges }: Checkable,
-  asks: Pick<Check, 'ofBlock' | 'ofArray'>,
+  asks: Pick<Check, 'ofBlock' | 'ofArray' | 'when'>,
 ): void {
   const { common, literal } = splitLiteral(start);
   let smallest = literal;
@@ -344,7 +385,8 @@ function addCheck(
     return false;
   });
   const rangeKeys = open.map(({ factor, from, to }) => [factor, from, to].map(keyOf).join());
-  const key = familyKey(`${keyOf(limit)} ${step}`, common, literal, rangeKeys);
+  const whenKeys = asks.when.map((test) => `if ${keyOf(test)}`);
+  const key = familyKey(`${keyOf(limit)} ${step}`, common, literal, [...rangeKeys, ...whenKeys]);
   const checks = all.get(list) ?? new Map<string, Check>();
   const known = checks.get(key);
   if (known === undefined) {

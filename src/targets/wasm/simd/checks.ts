@@ -6,6 +6,7 @@ import { integer } from '../../analysis/affine.ts';
 import type { Loop } from '../../analysis/counters.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { growthIn, type Range } from '../../analysis/indices.ts';
+import { conjunctionOf } from '../../legalise/loops.ts';
 import type { Label, Local } from '../encoder/code.ts';
 import { pushExpression } from '../expressions.ts';
 import { pushElementAddress, withIndex } from '../memory.ts';
@@ -20,6 +21,16 @@ const furthest = 2n ** 40n;
  * on, for which `first` is the context.
  */
 export function writeCheck(first: ThreadContext, check: Check, threads: number, slow: Label): void {
+  const when = conjunctionOf(check.when);
+  if (when === null) {
+    writeQuestion(first, check, threads, slow);
+    return;
+  }
+  pushExpression(first, when);
+  first.code.if(() => writeQuestion(first, check, threads, slow));
+}
+
+function writeQuestion(first: ThreadContext, check: Check, threads: number, slow: Label): void {
   const { code, unit } = first;
   const { limit, step, ranges, smallest, largest } = check;
   const extent = largest - smallest + step * (threads - 1) + 1;
