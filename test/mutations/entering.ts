@@ -133,8 +133,8 @@ export const mutations = [
     [
       {
         name: 'a test that changes on the way is asked too early',
-        from: 'isInvariant(test, assigned) && !anyOperand',
-        to: '!anyOperand',
+        from: 'this.#lanes.indices.knownBefore(test, assigned);',
+        to: 'test;',
         why: 'lanes access what lies behind an array',
       },
       {

@@ -35,6 +35,10 @@ const bodies = {
   'a test that a loop changes':
     'let on = 0; for (let k = 0; k < 3; k++) { if (on > 0) s += bias[i]; on = flag; }',
   'a test that is changed before': 'let on = 0; if (n > 2) on = flag; if (on > 0) s += bias[i]; on = 1;',
+  'a test that has a name':
+    'const on = flag > 0 && n > 2; for (let k = 0; k < 3; k++) { const more = on; if (more) s += bias[i]; }',
+  'a branch of one row':
+    'if (cuda.threadIdx.y === flag) s += bias[i]; for (let k = 0; k < n; k++) s += x[k * 256 + t];',
   'a test that memory decides': 'if (x[flag] !== 7) s += bias[i];',
   'a loop that one test is around': 'if (flag > 0) for (let k = 0; k < n; k++) s += bias[i + k];',
   'some threads of all': 'if (flag > 0) { if (t % 3 === 0) s += bias[i]; }',

@@ -66,8 +66,10 @@ function overBlock(
   block: readonly [number, number, number],
   isFixed: (expression: Expression) => boolean,
 ): Check | null {
-  const { common, limit, ranges, when } = check;
-  if (![limit, ...when, ...ranges.flatMap(({ factor, to }) => [factor, to])].every(isFixed)) return null;
+  const { common, limit, ranges } = check;
+  // A test that differs from row to row is left out: then more is asked.
+  const when = check.when.filter(isFixed);
+  if (![limit, ...ranges.flatMap(({ factor, to }) => [factor, to])].every(isFixed)) return null;
   const begins = common === null ? nothing : spreadOf(common, block, isFixed);
   if (begins === null) return null;
   let [least, most] = [begins.steps, begins.steps];
@@ -103,7 +105,7 @@ function overBlock(
   if (multiples.length > 0) return null;
   smallest += farthest(least, Math.min);
   largest += farthest(most, Math.max);
-  return { ...check, step: 0, smallest, largest, ranges: open };
+  return { ...check, step: 0, smallest, largest, ranges: open, when };
 }
 
 /** How far a loop moves an index for the first thread of a block, where that is known now and not far. */

@@ -21,12 +21,10 @@
 
 import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
 import { integer } from '../../analysis/affine.ts';
-import { isInvariant } from '../../analysis/counters.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { arrayKey, keyOf } from '../../analysis/expression-key.ts';
-import { mayFail } from '../../analysis/failing.ts';
 import type { Range } from '../../analysis/indices.ts';
-import { anyOperand, assignedIn, expressionsOf, leaves, operandsOf } from '../../analysis/walk.ts';
+import { assignedIn, expressionsOf, leaves, operandsOf } from '../../analysis/walk.ts';
 import { negation } from '../../legalise/loops.ts';
 import { copyOf } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
@@ -305,18 +303,19 @@ export class Checkpoints {
       const asksBlock = (position > 0 || y * z > 1) && this.#lanes.unit.does('blocks');
       const ofBlock = asksBlock ? this.#inFront(limited, enclosing) : null;
       const tests = enclosing.slice(position + 1).flatMap(({ test }) => (test === null ? [] : [test]));
-      const knownIn = (all: ReadonlySet<number>) => tests.filter((test) => this.#isKnown(test, all));
-      const whenOfBlock = knownIn(enclosing[0]!.assigned);
-      return { list, check, ofBlock, ofArray, when: knownIn(assigned), whenOfBlock };
+      const when = this.#knownBefore(tests, assigned);
+      const whenOfBlock = this.#knownBefore(tests, enclosing[0]!.assigned);
+      return { list, check, ofBlock, ofArray, when, whenOfBlock };
     }
     return null;
   }
 
-  /** Whether a test has one value for all lanes, all through a list that assigns these variables, and can be asked at any time. */
-  #isKnown(test: Expression, assigned: ReadonlySet<number>): boolean {
-    const mayNotBeAsked = (each: Expression) =>
-      each.kind === 'load' || (each.kind === 'binary' && mayFail(each));
-    return this.#lanes.isUniform(test) && isInvariant(test, assigned) && !anyOperand(test, mayNotBeAsked);
+  /** Those of some tests that have one value for all lanes, and are known in front of a list that assigns these variables. */
+  #knownBefore(tests: readonly Expression[], assigned: ReadonlySet<number>): readonly Expression[] {
+    return tests.flatMap((test) => {
+      const known = this.#lanes.indices.knownBefore(test, assigned);
+      return known !== null && this.#lanes.isUniform(known) ? [known] : [];
+    });
   }
 
   /** What can be asked in front of the region. */
