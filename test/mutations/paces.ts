@@ -50,7 +50,7 @@ export const mutations = [
         why: 'the last blocks have few to take turns with',
       },
       {
-        name: 'a range goes on behind the last block',
+        name: 'a thread takes more blocks than are left',
         from: 'const share = Math.min(left, wanted);',
         to: 'const share = wanted;',
         why: 'a block is run that the launch does not have',

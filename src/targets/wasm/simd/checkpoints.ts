@@ -7,6 +7,9 @@
 // list has happened yet, and the threads go through it one by one; the one that is wrong stops
 // there, at its own access.
 //
+// A branch that all threads take or none does is no checkpoint. What stands in it is asked with the rest, but only if its test holds,
+// where that is known before: a launch may leave out an array that a flag leaves out.
+//
 // What an access asks are several things where its array has dimensions (limits.ts), and each has a check of its own, perhaps
 // in a list of its own. The access itself asks nothing any more only if all of them have one.
 //
@@ -20,7 +23,6 @@
 // to the largest, one address for all.
 
 import type { ArrayReference, Expression, Statement } from '../../../compiler/ir.ts';
-import { integer } from '../../analysis/affine.ts';
 import { constantOf } from '../../analysis/elements.ts';
 import { arrayKey, keyOf } from '../../analysis/expression-key.ts';
 import type { Range } from '../../analysis/indices.ts';
@@ -28,6 +30,7 @@ import { assignedIn, expressionsOf, leaves, operandsOf } from '../../analysis/wa
 import { negation } from '../../legalise/loops.ts';
 import { copyOf } from '../copies.ts';
 import type { Local } from '../encoder/code.ts';
+import { familyKey, splitLiteral, widest } from './families.ts';
 import type { Access } from './group.ts';
 import type { Checkable, Lanes } from './lanes.ts';
 import { dimensionsOf, type Indexed, type Limited, limitsOf } from './limits.ts';
@@ -91,9 +94,6 @@ interface Planned {
   readonly whenOfBlock: readonly Expression[];
 }
 
-/** Literals that lie further apart are of different families. */
-const widest = 4096;
-
 export class Checkpoints {
   readonly #lanes: Lanes;
   readonly #checks = new Map<List, Map<string, Check>>();
@@ -107,8 +107,7 @@ export class Checkpoints {
 
   constructor(lanes: Lanes, region: List) {
     this.#lanes = lanes;
-    const whole = { list: region, assigned: assignedIn(region), loop: null, isCheckpoint: true };
-    this.#list(region, [{ ...whole, isGuarded: false, test: null }], false);
+    this.#list(region, [{ ...around(region), isCheckpoint: true }], false);
   }
 
   /** Whether every access is checked somewhere, or can be where it is. */
@@ -181,15 +180,12 @@ export class Checkpoints {
             [statement.then, statement.test],
             [statement.otherwise, negation(statement.test)],
           ] as const)
-            this.#list(list, [...enclosing, onlyIf(test, list)], false);
+            this.#list(list, [...enclosing, { ...around(list), test }], false);
           return;
         }
         const inside = masked || (mode !== 'uniform' && lists.every((list) => this.#lanes.canMask(list)));
         for (const list of lists) {
-          const own = {
-            ...{ list, assigned: assignedIn(list), loop: null, isCheckpoint: true, isGuarded: true },
-            test: null,
-          };
+          const own = { ...around(list), isCheckpoint: true, isGuarded: true };
           this.#list(list, mode === 'branch' && !masked ? [...enclosing, own] : enclosing, inside);
         }
         return;
@@ -201,10 +197,7 @@ export class Checkpoints {
         // Threads can go on one by one only through what they all come out of at its end.
         const isCheckpoint = !inside && !leaves([statement]);
         const isGuarded = isCheckpoint && mode === 'branch';
-        const own = {
-          ...{ list: body, assigned: assignedIn(body), loop: statement, isCheckpoint, isGuarded },
-          test: null,
-        };
+        const own = { ...around(body), loop: statement, isCheckpoint, isGuarded };
         this.#list(body, [...enclosing, own], inside);
         this.#list(update, enclosing, inside);
         return;
@@ -358,10 +351,9 @@ export class Checkpoints {
   }
 }
 
-/** A branch that all threads take or none does, as what is around its list. */
-function onlyIf(test: Expression, list: List): Enclosing {
-  const nothing = { assigned: assignedIn(list), loop: null, isCheckpoint: false, isGuarded: false };
-  return { list, ...nothing, test };
+/** A list as what is around its statements; by itself it asks nothing. */
+function around(list: List): Enclosing {
+  return { list, assigned: assignedIn(list), loop: null, isCheckpoint: false, isGuarded: false, test: null };
 }
 
 /** Adds a check to those of a list, to the one of its family if there is one. */
@@ -402,33 +394,4 @@ function addCheck(
 /** Whether what an access asks is that its index lies inside of the array itself. */
 function isOfArray({ index, limit }: Limited, place: Indexed): boolean {
   return limit.kind === 'length' && index === place.index && arrayKey(limit.array) === arrayKey(place.array);
-}
-
-function familyKey(
-  of: string,
-  common: Expression | null,
-  literal: number,
-  ranges: readonly string[],
-): string {
-  // Small ones on either side of zero are together.
-  const group = Math.round(literal / widest);
-  return [of, group, common === null ? '' : keyOf(common), ...ranges].join(' ');
-}
-
-/** An i32 as a sum of something and a literal. */
-function splitLiteral(expression: Expression): { common: Expression | null; literal: number } {
-  const literal = constantOf(expression);
-  if (literal !== null) return { common: null, literal };
-  if (expression.kind !== 'binary' || (expression.operator !== 'add' && expression.operator !== 'subtract')) {
-    return { common: expression, literal: 0 };
-  }
-  const left = splitLiteral(expression.left);
-  const right = splitLiteral(expression.right);
-  const adds = expression.operator === 'add';
-  const sum = adds ? left.literal + right.literal : left.literal - right.literal;
-  if (Math.abs(sum) > 2 ** 30) return { common: expression, literal: 0 };
-  if (right.common === null) return { common: left.common, literal: sum };
-  if (left.common === null && adds) return { common: right.common, literal: sum };
-  const common = { ...expression, left: left.common ?? integer(expression, 0), right: right.common };
-  return { common, literal: sum };
 }
