@@ -5,6 +5,7 @@
 //   dist/**/*.js          the modules in a few files, without comments (chunks.mjs)
 //   dist/cjs/             the package for require(), in one file: for Jest and for bundles; Node takes the modules
 //   dist/types/           the public types in a few files, for import (.d.ts) and for require() (.d.cts)
+//   dist/native/          the library of the thread that issues calls of NVIDIA's driver (native-libraries.mjs)
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,6 +14,7 @@ import { build } from 'esbuild';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 import { writeChunks } from './chunks.mjs';
+import { writeNativeLibraries } from './native-libraries.mjs';
 import { programTexts, readable, textConstant } from './program-texts.mjs';
 
 const entries = { index: 'index', check: 'checker/index', host: 'host/index' };
@@ -28,6 +30,7 @@ execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconf
 removeLeftovers();
 await Promise.all([writeTexts(), rollTypes()]);
 await Promise.all([writeChunks('build', 'dist'), writeCommonJs()]);
+writeNativeLibraries('dist/native', 'build');
 
 /** Files under a folder with a certain ending, as paths without it. */
 function stems(folder, ending) {

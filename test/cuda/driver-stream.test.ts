@@ -35,7 +35,16 @@ function stream() {
   const add = (span: SpanMarks | null = null) => {
     const command = new Command(++id, { name: 'stream 1', priority: 0 }, [], []);
     made.prepare();
-    made.add({ command, work: null as never, land: null, span, activity: null });
+    made.add({
+      command,
+      work: null as never,
+      land: null,
+      span,
+      activity: null,
+      firstCall: 0,
+      endOfCalls: 0,
+      refused: null,
+    });
     return command;
   };
   const settled: number[] = [];

@@ -4,7 +4,7 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Device, type DeviceArray, deviceFunction, kernel, open } from 'warpstage';
+import { deviceFunction, kernel, open } from 'warpstage';
 import { canFake, type FakeCuda, installFakeCuda } from '../support/fake-cuda.ts';
 
 const plain = deviceFunction({ x: 'i32' }, ({ x }) => x);
@@ -70,21 +70,30 @@ const launch = fc.record({
 
 describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
   let fake: FakeCuda;
-  let device: Device;
-  let arrays: readonly DeviceArray<'i32'>[];
-  beforeAll(async () => {
+  beforeAll(() => {
     fake = installFakeCuda();
     fake.reset();
-    device = await open('cuda', { checked: false });
-    const [whole, other] = [device.alloc('i32', 64), device.alloc('i32', 64)];
-    arrays = [whole, other, whole.subarray(1), whole.subarray(0, 32), other.subarray(2), whole.subarray(32)];
   });
-  afterAll(async () => {
-    await device.close();
+  afterAll(() => {
     fake.remove();
   });
 
-  test('a launch is given to the driver as it is, whatever was launched before', () => {
+  // A launch that the driver has not seen before is made by the thread of the program in any case.
+  test.each([
+    ['by the thread of the program', '0'],
+    ['by a thread that issues', 'always'],
+  ])('a launch is given to the driver as it is, whatever was launched before: %s', async (_, thread) => {
+    process.env.WARPSTAGE_ISSUING_THREAD = thread;
+    await using device = await open('cuda', { checked: false });
+    const [whole, other] = [device.alloc('i32', 64), device.alloc('i32', 64)];
+    const arrays = [
+      whole,
+      other,
+      whole.subarray(1),
+      whole.subarray(0, 32),
+      other.subarray(2),
+      whole.subarray(32),
+    ];
     const kept = makers.map((make) => make());
     /** Which kernel the code is of that the driver was given, by its hash. */
     const kernelOf = new Map<string, number>();
@@ -102,6 +111,8 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
             } catch (error) {
               return (error as Error).message;
             }
+            // Whatever is asked of the driver comes behind what was issued.
+            device.memory;
             expect(fake.launches()).toBe(before + 1);
             const bytes = new Uint8Array(256);
             fake.launched(bytes, bytes.length);

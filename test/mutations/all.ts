@@ -14,6 +14,7 @@ import { mutations as formats } from './formats.ts';
 import { mutations as generators } from './generators.ts';
 import { mutations as host } from './host.ts';
 import { mutations as inPlace } from './in-place.ts';
+import { mutations as issuing } from './issuing.ts';
 import { mutations as journal } from './journal.ts';
 import { mutations as laneGroups } from './lane-groups.ts';
 import { mutations as lanes } from './lanes.ts';
@@ -46,6 +47,7 @@ import { mutations as turns } from './turns.ts';
 import { mutations as urls } from './urls.ts';
 
 export const mutations: readonly Mutation[] = [
+  ...issuing,
   ...host,
   ...addresses,
   ...paces,

@@ -2,6 +2,7 @@
    wants streams that take time, kernels do nothing, and any call can be made to fail. For what hardware cannot be
    made to do. */
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,12 @@ static struct { int lines, site, words; uint64_t value; } printed;
 static struct { int wanted; uint64_t *at, word; } begun;
 
 void fake_lag(int microseconds, int seed);
+void fake_busy(int nanoseconds);
+static void reset_threads(void);
 void fake_reset(void) {
+  reset_threads();
   fake_lag(0, 1);
+  fake_busy(0);
   fault.fails = printed.lines = begun.wanted = 0;
   failing[0] = 0;
   failure = lost = 0;
@@ -86,8 +91,26 @@ int fake_calls(void) { return calls; }
 /* What every function has of static shared memory, and a block may have in all, without asking and with. */
 enum { STATIC = 512, PLAIN = 48 * 1024, ROOM = 232448 };
 
+/* Every call takes so many nanoseconds of its thread, as those of a real driver do. */
+static int busy = 0;
+void fake_busy(int nanoseconds) { busy = nanoseconds; }
+static int64_t nanoseconds_now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* Calls of other threads than the one that reset all this. */
+static pthread_t home;
+static int asides = 0;
+int fake_asides(void) { return asides; }
+
+static void reset_threads(void) { home = pthread_self(), asides = 0; }
+
 static R result_of(const char *function) {
   ++calls;
+  if (!pthread_equal(pthread_self(), home)) ++asides;
+  if (busy > 0) for (int64_t end = nanoseconds_now() + busy; nanoseconds_now() < end;) {}
   if (lost) return lost;
   if (failing[0] == 0 || strcmp(failing, function) != 0) return 0;
   /* Several threads may ask at once. */
@@ -200,7 +223,9 @@ R cuMemHostUnregister(H address) { SYNCHRONISE; ++unlocks; return 0; }
 static void run_copy(struct operation *o) { memmove((void *)o->a, (void *)o->b, o->c); }
 R cuMemcpyAsync(H to, H from, size_t bytes, H stream) {
   ANSWER;
-  submit(stream, (struct operation){.run = run_copy, .a = to, .b = from, .c = bytes});
+  struct operation o = {.run = run_copy, .a = to, .b = from, .c = bytes};
+  log_given(stream, &o, 5);
+  submit(stream, o);
   note(MEMCPY, stream, bytes);
   return 0;
 }
@@ -338,6 +363,8 @@ R cuLaunchKernelEx(struct config *config, H function, H parameters, H extra) {
   memset(launched, 0, sizeof launched);
   memcpy(launched, head, sizeof head);
   memcpy(launched + sizeof head, packed, size);
+  struct operation given = {.a = size < 4 ? 0 : *(uint32_t *)(packed + size - 4)};
+  log_given(stream, &given, 4);
   if (fault.fails || printed.lines) {
     memcpy(&o.a, packed + size - 12, 8);
     memcpy(&o.b, packed + size - 4, 4);

@@ -49,11 +49,14 @@ export interface FakeCuda {
    * may wait for the context waits for them. 0: everything is done at once again.
    */
   readonly lag: (microseconds: number, seed: number) => void;
+  /** Every call takes its thread so many nanoseconds. */
+  readonly busy: (nanoseconds: number) => void;
   /** Streams that take time begin nothing while this is 1; 0: they go on. */
   readonly pause: (isPaused: number) => void;
   /**
    * From now on a log is kept of what streams are given, so many entries at most, four words each: the kind (1 a recorded
-   * event, 2 a wait for one, 3 a set of bytes), the stream, and the event and which of its recordings, or the number of bytes.
+   * event, 2 a wait for one, 3 a set of bytes, 4 a launch, 5 a copy, 6 a graph), the stream, and the event and which of its recordings, the
+   * number of bytes, the last word of a launch's parameters, the addresses of a copy, or a graph.
    */
   readonly log: (address: number, most: number) => void;
   /** Its entries by now. */
@@ -63,6 +66,8 @@ export interface FakeCuda {
   readonly launches: () => number;
   /** Calls of functions that may fail, all that issue work among them. */
   readonly calls: () => number;
+  /** How many of them were of other threads than the one that reset it last. */
+  readonly asides: () => number;
   /** Graphs that were made to be launched, and not given back. */
   readonly graphs: () => number;
   /** Modules that were loaded, and not unloaded. */
@@ -128,12 +133,14 @@ export function installFakeCuda(): FakeCuda {
     memory: bound('memory', 'void', 'double'),
     largest: bound('largest', 'void', 'double'),
     lag: bound('lag', 'void', 'int', 'int'),
+    busy: bound('busy', 'void', 'int'),
     pause: bound('pause', 'void', 'int'),
     log: bound('log', 'void', 'uint64_t', 'int'),
     logged: bound('logged', 'int'),
     nvrtc: bound('nvrtc', 'void', 'int'),
     launches: bound('launches', 'int'),
     calls: bound('calls', 'int'),
+    asides: bound('asides', 'int'),
     graphs: bound('graphs', 'int'),
     modules: bound('modules', 'int'),
     launched: bound('launched', 'void', '_Out_ uint8_t *', 'int'),

@@ -137,15 +137,18 @@ void fake_pause(int is_so) {
 }
 
 /* What streams were given since the log was begun: four words each, of which the first is the kind (1 a recorded event, 2 a
-   wait for one, 3 anything else), the second the stream; then an event and which of its recordings, or bytes. */
+   wait for one, 3 a set, 4 a launch, 5 a copy, 6 a graph), the second the stream; then an event and which of its recordings, a set's bytes, the
+   last word of a launch's parameters, both addresses of a copy, or a graph. */
 static uint64_t *given_log;
 static int given = 0, most_given = 0;
+static pthread_mutex_t logging = PTHREAD_MUTEX_INITIALIZER;
 void fake_log(uint64_t *log, int most) { given_log = log, given = 0, most_given = most; }
 int fake_logged(void) { return given; }
 static void log_given(H stream, struct operation *o, int kind) {
-  if (given >= most_given) return;
-  uint64_t words[] = {kind, stream, kind == 3 ? o->c : o->a, kind == 3 ? 0 : o->b};
-  memcpy(given_log + 4 * given++, words, sizeof words);
+  pthread_mutex_lock(&logging);
+  uint64_t words[] = {kind, stream, kind == 3 ? o->c : o->a, kind == 3 || kind == 4 ? 0 : o->b};
+  if (given < most_given) memcpy(given_log + 4 * given++, words, sizeof words);
+  pthread_mutex_unlock(&logging);
 }
 
 /* Streams */
@@ -257,7 +260,9 @@ R cuGraphInstantiateWithFlags(H *executable, H graph, uint64_t flags) {
 }
 R cuGraphLaunch(H executable, H stream) {
   ANSWER;
-  submit(stream, (struct operation){.run = run_graph, .a = executable});
+  struct operation o = {.run = run_graph, .a = executable};
+  log_given(stream, &o, 6);
+  submit(stream, o);
   return 0;
 }
 R cuGraphExecDestroy(H executable) { --graphs; return 0; }

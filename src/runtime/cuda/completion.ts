@@ -40,6 +40,11 @@ export class Completion {
     return was;
   }
 
+  /** What is complete and not settled. */
+  get left(): readonly Flight[] {
+    return this.#complete.slice(this.#first);
+  }
+
   /** The next to be settled, in the order of issue; null if there is none up to this one. */
   next(upTo: number): Flight | null {
     this.#check();
@@ -52,6 +57,15 @@ export class Completion {
       this.#checked = 0;
     }
     return flight;
+  }
+
+  /** Takes out all that is complete and not settled, when the device is lost. */
+  abandon(): readonly Flight[] {
+    const { left } = this;
+    this.#complete = [];
+    this.#first = 0;
+    this.#checked = 0;
+    return left;
   }
 
   /** Adds what those that came last depend on, and puts all in order. */

@@ -42,6 +42,8 @@ import { CommandStream, type StreamHost } from '../stream.ts';
 import { CudaCompiler, portableArchitectures } from './compiler.ts';
 import { CudaDispatcher } from './dispatcher.ts';
 import type { Gpu } from './gpu.ts';
+import { issuingDriver } from './issuing/driver.ts';
+import { IssuingThread } from './issuing/issuing-thread.ts';
 import { Launcher } from './launcher.ts';
 import { DeviceMemory, PinnedMemory } from './memory.ts';
 import { RawKernels } from './raw-kernels.ts';
@@ -63,6 +65,7 @@ export class CudaDevice implements Device {
   readonly defaultStream: Stream;
   print: (line: string) => void = (line) => console.log(line);
   readonly #gpu: Gpu;
+  readonly #issuing: IssuingThread;
   readonly #launcher: Launcher;
   readonly #compiler: CudaCompiler;
   readonly #raw: RawKernels;
@@ -86,7 +89,9 @@ export class CudaDevice implements Device {
 
   constructor({ gpu, defaultStream, checked, specialise }: CudaSettings) {
     this.#gpu = gpu;
-    const { driver, context, properties, architecture } = gpu;
+    const { context, properties, architecture } = gpu;
+    this.#issuing = new IssuingThread(gpu.driver.path, context.handle, gpu.driver.isFatal);
+    const driver = issuingDriver(gpu.driver, this.#issuing);
     const { sharedMemoryPerBlock } = properties;
     this.properties = checked
       ? { ...properties, sharedMemoryPerBlock: sharedMemoryPerBlock - checkSharedBytes }
@@ -229,7 +234,11 @@ export class CudaDevice implements Device {
   }
 
   set recorder(recorder: ((span: Span) => void) | null) {
+    const wasOn = this.#recording.isOn;
     this.#recording.recorder = recorder;
+    // What is recorded is issued here, where its times are taken.
+    if (this.#recording.isOn && !wasOn) this.#issuing.hold();
+    else if (wasOn && !this.#recording.isOn) this.#issuing.letGo();
   }
 
   get recording(): RecordingOptions {
@@ -305,6 +314,7 @@ export class CudaDevice implements Device {
       this.#pinned.close();
       this.#memory.close();
     } else this.#pinned.abandon();
+    this.#issuing.stop();
     context.close();
   }
 

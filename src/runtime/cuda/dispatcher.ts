@@ -19,13 +19,14 @@ import { Completion } from './completion.ts';
 import type { Context } from './context.ts';
 import { DeferredCommands } from './deferred-commands.ts';
 import type { Driver } from './driver.ts';
-import { type DriverStream, EventPool, type Flight } from './driver-stream.ts';
+import { type DriverStream, EventPool, type Flight, fresh } from './driver-stream.ts';
 import { DriverStreams, type StreamPlace } from './driver-streams.ts';
 import { EventStamp } from './event-stamp.ts';
 import { isGpuGraph } from './graphs.ts';
 import { type Abandoned, Guard } from './guard.ts';
 import { HostFunctions } from './host-functions.ts';
 import { type GpuWork, Issuer, type Prepared } from './issuer.ts';
+import { type IssuingFailure, issuedKinds } from './issuing/issuing-thread.ts';
 import type { Launcher } from './launcher.ts';
 import { launchesOf } from './lost.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
@@ -129,8 +130,13 @@ export class CudaDispatcher implements Dispatcher {
     const stream = this.#streams.ofCommand(command);
     stream.prepare();
     this.#host.memory.awaitZeroing(stream);
+    const { issuing } = this.#driver;
+    const firstCall = issuing?.position ?? 0;
     const waited = this.#streams.waitFor(stream, command.dependencies);
-    stream.add(this.#issuer.issue(command, work, stream, waited, prepared));
+    const flight = this.#issuer.issue(command, work, stream, waited, prepared);
+    flight.firstCall = firstCall;
+    flight.endOfCalls = issuing?.position ?? 0;
+    stream.add(flight);
   }
 
   /** Has a stream wait for another device: for the driver's events if it is a GPU whose driver has been given what to wait for. */
@@ -151,14 +157,19 @@ export class CudaDispatcher implements Dispatcher {
       this.#host.context.use();
       return failureOfWait(command, work);
     };
-    stream.add({ command, work, land, span: null, activity: null });
+    stream.add({ command, work, land, span: null, activity: null, ...fresh });
   }
 
   /** Events behind these commands; null if the driver was not given all of them, or does nothing any more. */
   #eventsOf(commands: readonly Command[]): readonly number[] | null {
     const open = commands.filter(({ status }) => status === 'queued');
     if (this.lost !== null || open.some((command) => this.#deferred.has(command))) return null;
-    return this.guarded(() => open.map((command) => this.#streams.ofCommand(command).mark(command)));
+    return this.guarded(() => {
+      const events = open.map((command) => this.#streams.ofCommand(command).mark(command));
+      // Another GPU may wait for an event only behind its recording.
+      this.#driver.issuing?.settle();
+      return events;
+    });
   }
 
   /** Settles a command that the GPU has reached, and what was issued before it. */
@@ -270,6 +281,7 @@ export class CudaDispatcher implements Dispatcher {
 
   /** Settles what is known to be complete, up to the command of this number. */
   #settleComplete(upTo: number = Number.POSITIVE_INFINITY): void {
+    if (this.#driver.issuing?.hasFailures) this.#refuse(this.#driver.issuing.takeFailures());
     let flight = this.#completion.next(upTo);
     if (flight === null) return;
     // What is only recorded does not have the main thread look more often than it would without.
@@ -279,8 +291,29 @@ export class CudaDispatcher implements Dispatcher {
     if (this.#host.recording.isOn) this.#clock.renew(now);
   }
 
-  #settle({ command, work, land, span, activity }: Flight, now: number): void {
-    const before = failedOf(command.dependencies)?.failure ?? null;
+  /**
+   * Fails commands whose calls failed when the issuing thread made them. Where that was not a command's own call, or none
+   * succeeds after it, the GPU is lost with it: what comes behind has no order any more.
+   */
+  #refuse(failures: readonly IssuingFailure[]): void {
+    const flights = [
+      ...this.#completion.left,
+      ...[...this.#streams.values()].flatMap(({ pending }) => pending),
+    ];
+    for (const { position, kind, result } of failures) {
+      const flight = flights.find((one) => one.firstCall <= position && position < one.endOfCalls);
+      // Others may wait for a recording that a command needed.
+      const isShared = kind === issuedKinds.record;
+      if (flight === undefined || isShared || this.#driver.isFatal(result)) {
+        this.#guard.lose(result);
+        return;
+      }
+      flight.refused ??= this.#issuer.refusal(flight.work, result);
+    }
+  }
+
+  #settle({ command, work, land, span, activity, refused }: Flight, now: number): void {
+    const before = failedOf(command.dependencies)?.failure ?? refused;
     const own = land === null ? null : land(before !== null);
     const failure = before ?? own ?? aborted(work);
     if (span === null) {
@@ -345,7 +378,8 @@ export class CudaDispatcher implements Dispatcher {
   /** Takes back what is in flight when the GPU has stopped. */
   #abandon(): Abandoned {
     this.#channels.deliver();
-    const flights = [...this.#streams.values()].flatMap((stream) => stream.abandon());
+    const issued = [...this.#streams.values()].flatMap((stream) => stream.abandon());
+    const flights = [...this.#completion.abandon(), ...issued];
     return {
       launches: flights.flatMap(({ work }) => launchesOf(work)),
       fail: (error) => {

@@ -31,7 +31,15 @@ export interface Flight {
   readonly span: SpanMarks | null;
   /** What tells of it when it has CUPTI's records, while those are recorded. */
   readonly activity: Traced | null;
+  /** Its calls, by their positions among those that were written down for the issuing thread; none where both are the same. */
+  firstCall: number;
+  endOfCalls: number;
+  /** Why one of these failed, once that is known. */
+  refused: WarpstageError | null;
 }
+
+/** What a flight has that nothing is known of yet. */
+export const fresh = { firstCall: 0, endOfCalls: 0, refused: null } as const;
 
 /** Called with what is complete, and whether somebody had asked for a mark there or for the end of the stream. */
 export type Settle = (flights: readonly Flight[], asked: boolean) => void;

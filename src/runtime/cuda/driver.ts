@@ -6,6 +6,7 @@
 
 import { WarpstageError } from '../../diagnostics/error.ts';
 import { fatalResults, hintOf } from './driver-errors.ts';
+import type { IssuingThread } from './issuing/issuing-thread.ts';
 import { bind, callAside, type NativeFunction, openLibrary, type Prototype } from './library.ts';
 
 const handle = 'uint64_t';
@@ -79,8 +80,29 @@ export const driverResults = {
 /** The oldest driver whose functions suffice: that of CUDA 12.0. */
 const oldestVersion = 12000;
 
-/** The driver's functions. */
-export type Driver = { readonly [K in keyof typeof prototypes]: NativeFunction } & {
+/** The driver's own functions. */
+export type DriverFunctions = { readonly [K in keyof typeof prototypes]: NativeFunction };
+
+/** A launch as cuLaunchKernelEx takes it. */
+export interface NativeLaunch {
+  /** Where its CUlaunchConfig lies, and its list of options. */
+  readonly address: number;
+  readonly optionsAddress: number;
+  /** The words of its CUlaunchConfig, and of the parameters behind it. */
+  readonly description: Int32Array;
+  readonly parameterBytes: number;
+  /** Whether the driver has accepted the same before, with other arguments: it can then be refused only with all that follows. */
+  readonly isKnown: boolean;
+}
+
+/** The driver's functions, and what is made of them. */
+export type Driver = DriverFunctions & {
+  readonly functions: DriverFunctions;
+  /** Where its library is. */
+  readonly path: string;
+  readonly launch: (handle: number, call: NativeLaunch) => number;
+  /** The thread that calls which give work to streams may be written down for. */
+  readonly issuing: IssuingThread | null;
   /** The driver's name and sentence for a result, for example `CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered`. */
   readonly describe: (result: number) => string;
   /** Throws if the result of a call is an error. */
@@ -169,7 +191,10 @@ function loadDriver(): Driver {
       hint: 'install a newer NVIDIA driver (525 or later), or open("cpu")',
     });
   }
-  return { ...functions, describe, check, isFatal };
+  const launch = (handle: number, { address, optionsAddress }: NativeLaunch) =>
+    functions.cuLaunchKernelEx(address, handle, 0, optionsAddress);
+  const { path } = found;
+  return { ...functions, functions, path, launch, issuing: null, describe, check, isFatal };
 }
 
 /** 12040 is CUDA 12.4. */

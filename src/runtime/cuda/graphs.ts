@@ -56,12 +56,23 @@ export class Graphs {
   launch(graph: GraphWork, stream: number): void {
     let executable = this.#made.get(graph);
     if (executable === undefined) {
-      executable = this.#instantiate(graph);
+      executable = this.#instantiated(graph);
       this.#made.set(graph, executable);
       this.#left.add(executable);
       this.#unreachable.register(graph, executable);
     }
     this.#driver.check(this.#driver.cuGraphLaunch(executable, stream), 'launching a graph');
+  }
+
+  /** Captures on this thread alone. */
+  #instantiated(graph: GraphWork): number {
+    const { issuing } = this.#driver;
+    issuing?.hold();
+    try {
+      return this.#instantiate(graph);
+    } finally {
+      issuing?.letGo();
+    }
   }
 
   #instantiate({ nodes, branches }: GraphWork): number {

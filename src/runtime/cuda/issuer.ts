@@ -1,5 +1,6 @@
 // Issues work: the calls of the driver that a command's work is made of, and what records it.
 
+import { WarpstageError } from '../../diagnostics/error.ts';
 import { sitesOf } from '../../targets/cuda/faults.ts';
 import type { Cancellations } from '../cancellations.ts';
 import type { Command, Work } from '../command.ts';
@@ -11,7 +12,7 @@ import type { LaunchWork } from '../launch.ts';
 import type { Channels } from './channels.ts';
 import { Copy3D, forEachRow } from './copy3d.ts';
 import { type Driver, driverResults } from './driver.ts';
-import type { DriverStream, EventPool, Flight } from './driver-stream.ts';
+import { type DriverStream, type EventPool, type Flight, fresh } from './driver-stream.ts';
 import { Graphs } from './graphs.ts';
 import type { Launcher } from './launcher.ts';
 import type { PinnedMemory } from './memory.ts';
@@ -79,21 +80,28 @@ export class Issuer {
   ): Flight {
     const { recording, spans } = this.#host;
     if (!recording.takes(work)) {
-      return { command, work, land: this.#issue(work, stream, prepared), span: null, activity: null };
+      return {
+        command,
+        work,
+        land: this.#issue(work, stream, prepared),
+        span: null,
+        activity: null,
+        ...fresh,
+      };
     }
     const activity = recording.activityOf(work);
     if (activity !== null) {
       const before = stream.preparations;
       const land = this.#issue(work, stream, prepared);
       const traced = activity.issued(stream.handle, command, work, stream.preparations - before);
-      return { command, work, land, span: null, activity: traced };
+      return { command, work, land, span: null, activity: traced, ...fresh };
     }
     const standing = { stream: stream.handle, previous: stream.pending.at(-1)?.span, waited };
     const start = spans.before(work, standing);
     const land = this.#issue(work, stream, prepared);
     const issued = land === null && prepared === null ? command.queued : performance.now();
     const span = spans.behind(work, standing, start, issued);
-    return { command, work, land, span, activity: null };
+    return { command, work, land, span, activity: null, ...fresh };
   }
 
   /** Gives work to a stream; what is left to do when it is complete. */
@@ -185,6 +193,18 @@ export class Issuer {
     );
   }
 
+  /** The error of work that the driver has answered so. */
+  refusal(work: Work, result: number): WarpstageError | null {
+    try {
+      if (work.kind === 'launch') this.#host.launcher.refuse(work, result);
+      this.#driver.check(result, nameOf(work));
+      return null;
+    } catch (error) {
+      if (error instanceof WarpstageError) return error;
+      throw error;
+    }
+  }
+
   abandon(): void {
     this.#graphs.abandon();
   }
@@ -192,4 +212,10 @@ export class Issuer {
   close(): void {
     this.#graphs.close();
   }
+}
+
+/** What a call of the driver does for such work, as an error says it. */
+function nameOf(work: Work): string {
+  if (work.kind === 'copy') return `memcpyAsync ${work.direction}`;
+  return work.kind === 'graph' ? 'launching a graph' : 'memsetAsync';
 }

@@ -13,13 +13,14 @@ import { type PackedParameters, setAddress, setArguments } from './parameters.ts
 
 /** The most that a kernel's parameters may take in all. */
 const parameterBytes = 4096;
-/** CUlaunchConfig, and behind it one CUlaunchAttribute. */
-const config = { grid: 0, block: 12, shared: 24, stream: 32, attributes: 40, count: 48 };
-const attribute = { id: 56, value: 64, end: 128 };
+/** CUlaunchConfig, and behind it the parameters. */
+const config = { grid: 0, block: 12, shared: 24, stream: 32, attributes: 40, count: 48, parameters: 56 };
+/** A CUlaunchAttribute. */
+const attribute = { id: config.parameters + parameterBytes, value: config.parameters + parameterBytes + 8 };
 /** CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
 const cooperativeAttribute = 2;
-/** The list of launch options, the size of the parameters that it points to, and these. */
-const options = { list: attribute.end, size: attribute.end + 40, parameters: attribute.end + 64 };
+/** The list of launch options, and the size of the parameters that it points to. */
+const options = { list: attribute.id + 72, size: attribute.id + 112, end: attribute.id + 120 };
 /** CU_LAUNCH_PARAM_BUFFER_POINTER and CU_LAUNCH_PARAM_BUFFER_SIZE; 0 ends the list. */
 const option = { pointer: 1, size: 2, end: 0 };
 
@@ -32,8 +33,8 @@ export interface PackedLaunch extends PackedParameters {
 
 export class LaunchCall {
   readonly #driver: Driver;
-  readonly #native: NativeMemory = allocateNative(options.parameters + parameterBytes);
-  readonly #optionsAddress: number;
+  readonly #native: NativeMemory = allocateNative(options.end);
+  readonly #words: Int32Array;
   /** What the memory holds. */
   #packed: PackedLaunch | null = null;
   #values: LaunchWork['values'] = [];
@@ -42,10 +43,10 @@ export class LaunchCall {
   constructor(driver: Driver) {
     this.#driver = driver;
     const { address, view } = this.#native;
-    this.#optionsAddress = address + options.list;
+    this.#words = new Int32Array(view.buffer, 0, (config.parameters + parameterBytes) / 4);
     const list = [
       option.pointer,
-      address + options.parameters,
+      address + config.parameters,
       option.size,
       address + options.size,
       option.end,
@@ -56,18 +57,19 @@ export class LaunchCall {
     view.setInt32(attribute.value, 1, true);
   }
 
-  /** Launches a function with these arguments; the driver's result. */
+  /** Launches a function with these arguments; the driver's result. `isKnown`: as NativeLaunch has it. */
   launch(
     handle: number,
     packed: PackedLaunch,
     values: LaunchWork['values'],
     stream: number,
     reporting: ReportingLaunch | null,
+    isKnown: boolean,
   ): number {
     const { view, address } = this.#native;
     if (packed !== this.#packed) this.#describe(packed);
     if (values !== this.#values) {
-      setArguments(view, options.parameters, packed, values, this.#values);
+      setArguments(view, config.parameters, packed, values, this.#values);
       this.#values = values;
     }
     if (stream !== this.#stream) {
@@ -75,11 +77,17 @@ export class LaunchCall {
       this.#stream = stream;
     }
     if (reporting !== null) {
-      const at = options.parameters + packed.channelAt!;
+      const at = config.parameters + packed.channelAt!;
       setAddress(view, at, reporting.address);
       view.setUint32(at + 8, reporting.number, true);
     }
-    return this.#driver.cuLaunchKernelEx(address, handle, 0, this.#optionsAddress);
+    return this.#driver.launch(handle, {
+      address,
+      optionsAddress: address + options.list,
+      description: this.#words,
+      parameterBytes: packed.bytes.length,
+      isKnown,
+    });
   }
 
   #describe(packed: PackedLaunch): void {
@@ -92,7 +100,7 @@ export class LaunchCall {
     view.setUint32(config.shared, packed.sharedBytes, true);
     view.setUint32(config.count, packed.isCooperative ? 1 : 0, true);
     view.setUint32(options.size, packed.bytes.length, true);
-    bytes.set(packed.bytes, options.parameters);
+    bytes.set(packed.bytes, config.parameters);
     this.#packed = packed;
     this.#values = packed.values;
   }

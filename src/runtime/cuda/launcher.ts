@@ -30,6 +30,8 @@ interface Loaded {
 
 interface Packed extends PackedLaunch {
   readonly loaded: Loaded;
+  /** Whether the driver has accepted it once: it refuses by what is the same for all that repeat it. */
+  isKnown: boolean;
 }
 
 export class Launcher {
@@ -78,8 +80,10 @@ export class Launcher {
     const packed = this.#packedOf(work);
     if (packed.channelAt !== null && reporting === null)
       throw new TypeError(`${kernelInWords(work.name)} has nobody to tell`);
-    const result = this.#call.launch(packed.loaded.handle, packed, work.values, stream, reporting);
+    const isKnown = packed.isKnown && reporting === null;
+    const result = this.#call.launch(packed.loaded.handle, packed, work.values, stream, reporting, isKnown);
     if (result !== driverResults.success) this.#refuse(work, packed, result);
+    packed.isKnown = true;
   }
 
   /** What a launch takes of the GPU. */
@@ -87,6 +91,11 @@ export class Launcher {
     this.#context.use();
     const { loaded, extents, sharedBytes } = this.#packedOf(work);
     return occupancyOf(this.#driver, loaded.handle, threadsOf(extents.block), sharedBytes);
+  }
+
+  /** Throws the error of a launch to which the driver has answered so. */
+  refuse(work: LaunchWork, result: number): void {
+    this.#refuse(work, this.#packedOf(work), result);
   }
 
   #refuse(work: LaunchWork, packed: Packed, result: number): void {
@@ -137,7 +146,14 @@ export class Launcher {
     this.#admitShared(work, loaded, parameters.sharedBytes);
     const { block } = executable.program;
     const extents = { grid: work.grid, block };
-    return { ...parameters, loaded, values: work.values, extents, isCooperative: work.cooperative };
+    return {
+      ...parameters,
+      loaded,
+      values: work.values,
+      extents,
+      isCooperative: work.cooperative,
+      isKnown: false,
+    };
   }
 
   /** Asks the driver for so much dynamic shared memory in a block, where it must be asked. Throws WS2004 if a block cannot have it. */
