@@ -387,3 +387,25 @@ test('a block comes before the extent of the grid, which is as large as indices 
   expect(factOf(block)).toMatchObject({ least: 0, most: most - 1 });
   expect(factOf(binary('multiply', extent, p.builtin('gridDim.y')))).toMatchObject({ least: 0, most });
 });
+
+test('what follows from a rank by way of other variables is not kept for another thread', () => {
+  const p = new ProgramBuilder('ranks', 256);
+  const y = p.array('y', 'i32');
+  const first = p.variable('first', 'i32');
+  const second = p.variable('second', 'i32');
+  const shared = p.variable('shared', 'i32');
+  const place = add(second.value, shared.value);
+  const program = p.build([
+    shared.set(binary('multiply', p.builtin('blockIdx.x'), p.index(256))),
+    first.set(p.builtin('threadRank')),
+    second.set(add(first.value, p.index(1))),
+    store(y, place, place),
+  ]);
+  const facts = factsOf(program);
+  for (const rank of [0, 7, 7, 255, 0]) {
+    const factOf = facts.inThread(rank);
+    expect(factOf(second.value)).toMatchObject({ least: rank + 1, most: rank + 1 });
+    expect(factOf(shared.value)).toMatchObject({ least: 0, modulus: 256, residue: 0 });
+    expect(factOf(place)).toMatchObject({ modulus: 256, residue: (rank + 1) % 256 });
+  }
+});

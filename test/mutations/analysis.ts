@@ -319,6 +319,12 @@ export const mutations = [
         why: 'a thread is taken for another',
       },
       {
+        name: 'what one thread finds by way of a variable is what all find',
+        from: '? followers.has(each.id)',
+        to: '? false',
+        why: 'threads that have places of their own are taken to meet in one',
+      },
+      {
         name: 'a number of the caller is an index',
         from: '!parameter.isIndex',
         to: 'false',

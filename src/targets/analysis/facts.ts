@@ -29,7 +29,7 @@ import { Indices } from './indices.ts';
 import { analyseLiveness, has, type Liveness } from './liveness.ts';
 import { analyseUniformity, type Uniformity } from './uniformity.ts';
 import { between, computed, exactLimit, exactly, type Fact, join, unknown } from './values.ts';
-import { assignedBy, forEachStatement, operandsOf } from './walk.ts';
+import { anyOperand, assignedBy, forEachStatement, operandsOf } from './walk.ts';
 
 /** A function that says what holds of an expression. */
 export type FactOf = (expression: Expression) => Fact;
@@ -62,6 +62,9 @@ export class Facts {
   #cohort: CohortUniformity | null = null;
   #definitions: ReadonlyMap<number, Expression> | null = null;
   #indices: Indices | null = null;
+  #rankFollowers: ReadonlySet<number> | null = null;
+  /** What holds in every thread of variables that follow from no rank. */
+  readonly #ofAllThreads = new Map<number, Fact>();
 
   constructor(program: Program) {
     this.#program = program;
@@ -126,8 +129,10 @@ export class Facts {
       // What is never reached may be defined by itself.
       found.set(id, unknown(type));
       const definition = this.definitions.get(id);
-      const fact = definition === undefined ? anywhere[id]! : of(definition);
+      const shared = this.#ofAllThreads.get(id);
+      const fact = shared ?? (definition === undefined ? anywhere[id]! : of(definition));
       found.set(id, fact);
+      if (shared === undefined && !this.#followsRank.has(id)) this.#ofAllThreads.set(id, fact);
       return fact;
     };
     const builtin = (expression: BuiltInExpression): Fact => {
@@ -136,6 +141,12 @@ export class Facts {
     };
     const of: FactOf = (expression) => this.#evaluate(expression, { variable: ofVariable, builtin });
     return of;
+  }
+
+  /** Variables whose definitions read the rank of the thread, or other such variables. */
+  get #followsRank(): ReadonlySet<number> {
+    this.#rankFollowers ??= followersOfRank(this.#program, this.definitions);
+    return this.#rankFollowers;
   }
 
   /** The values of variables that are assigned at one place, which every thread has passed where it reads them. */
@@ -289,6 +300,23 @@ export function builtInOfRank({ block }: Pick<Program, 'block'>, name: BuiltIn, 
     default:
       return null;
   }
+}
+
+/** Until a round finds no more: a variable may be defined behind those that it is read by. */
+function followersOfRank(
+  program: Program,
+  definitions: ReadonlyMap<number, Expression>,
+): ReadonlySet<number> {
+  const followers = new Set<number>();
+  const follows = (each: Expression) =>
+    each.kind === 'variable'
+      ? followers.has(each.id)
+      : each.kind === 'builtin' && builtInOfRank(program, each.name, 0) !== null;
+  for (let size = -1; size < followers.size; ) {
+    size = followers.size;
+    for (const [id, definition] of definitions) if (anyOperand(definition, follows)) followers.add(id);
+  }
+  return followers;
 }
 
 function definitionsOf({ body }: Program, { atStart }: Liveness): ReadonlyMap<number, Expression> {
