@@ -203,9 +203,10 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     const launch = (n: number) => stream.launch(numbered, { grid: 1, block: 8 }, { y, n });
     launch(0);
     await stream.synchronize();
-    const count = 20_000;
+    const count = 8000;
     const words = new BigUint64Array(8 * count);
-    for (const busy of [0, 300]) {
+    // With a driver that is slower than the program the ring fills up.
+    for (const busy of [0, 20_000]) {
       fake.busy(busy);
       fake.log(addressOf(words), 2 * count);
       for (let n = 0; n < count; ++n) launch(n);

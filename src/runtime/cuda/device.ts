@@ -16,6 +16,7 @@ import {
   PinnedMemoryArray,
   type Reach,
 } from '../arrays.ts';
+import { issued } from '../await-issued.ts';
 import { LaunchBinder, type LaunchCompiler } from '../bind.ts';
 import { type BlockSize, type BlockSizeOptions, proposedBlockSize } from '../block-size.ts';
 import { deviceClosed } from '../closed.ts';
@@ -225,6 +226,11 @@ export class CudaDevice implements Device {
     const { free, total } = this.#tried(() => this.#dispatcher.guarded(() => this.#gpu.memory()));
     const spare = this.#memory.spare;
     return { total, allocated: this.#arrayBytes, free: free + spare, allocations: this.#arrays };
+  }
+
+  /** Waits until the driver has all that was issued. */
+  [issued](): void {
+    this.#issuing.settle();
   }
 
   // Recording

@@ -4,9 +4,11 @@
 // A clock that is asked between operations would count as one. So whole rounds are timed: what an operation takes
 // is what rounds with one more of it take more, in proportion to a round. Where the host has waited for some
 // milliseconds before, its caches are cold, and a round takes longer. Besides, a host is slower by half for a tenth of
-// a second or a whole one, whatever runs on it: turns that are spread over some time tell what it mostly is.
+// a second or a whole one, whatever runs on it: turns that are spread over some time tell what it mostly is. An operation
+// counts as issued when the driver has it, be it from a thread that issues.
 
 import { kernel } from '../../kernel/kernel.ts';
+import { awaitIssued } from '../await-issued.ts';
 import type { Device, DeviceArray, Event, PinnedArray, Stream } from '../device.ts';
 import type { EngineModel } from './engines.ts';
 
@@ -103,6 +105,7 @@ export class IssueMeter implements AsyncDisposable {
       for (let time = 0; time < outs; ++time)
         stream.memcpyAsync(back.subarray(begin, end), data.subarray(begin, end));
     }
+    awaitIssued(this.#device);
     return performance.now() - start;
   }
 
@@ -111,6 +114,7 @@ export class IssueMeter implements AsyncDisposable {
     const start = performance.now();
     // The default stream waits for all of them: for each, an event is recorded and waited for.
     this.#device.defaultStream.record(this.#done);
+    awaitIssued(this.#device);
     const time = performance.now() - start;
     await this.#done.synchronize();
     return time;
