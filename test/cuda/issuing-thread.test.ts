@@ -234,7 +234,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     for (let n = 1; n <= 200; ++n) {
       launch(n);
       // Around the time that it looks for calls before it sleeps.
-      until(performance.now() + (n % 3 === 0 ? 0.06 + (n % 20) * 0.001 : 0.2));
+      until(performance.now() + (n % 3 === 0 ? 1.2 : 0.99 + (n % 20) * 0.001));
     }
     // Nothing asks the driver for anything: each is issued all the same.
     const end = performance.now() + 5000;

@@ -25,10 +25,12 @@ export const issuedKinds = { skip: 0, launch: 1, copy: 2, set: 3, record: 4, wai
 
 /** So many calls in a row wake the thread. */
 const burst = 16;
+/** Microseconds without calls after which the thread sleeps. One that has slept makes its first calls slowly. */
+const patience = 1000;
 /** With fewer processors than this, the thread would take one from what else the process does. */
 const leastProcessors = 4;
-/** So often this thread looks whether what was written is issued, before it sleeps in between. */
-const looks = 20_000;
+/** So often this thread looks whether what was written is issued, before it leaves JavaScript for that. */
+const looks = 200;
 
 /** A call that failed: which, by its position among all that were written, and with what. */
 export interface IssuingFailure {
@@ -113,7 +115,7 @@ export class IssuingThread {
   /** False without the library, or where the system has no room for a thread: all calls are made here then. */
   #start(): boolean {
     const native = makeNative(this.#driver);
-    if (native === null || native.library.start(native.queue, this.#context) !== 0) {
+    if (native === null || native.library.start(native.queue, this.#context, patience) !== 0) {
       this.#holds = Number.POSITIVE_INFINITY;
       if (native !== null) spare.push(native);
       return false;

@@ -40,9 +40,6 @@ enum kind { kind_skip, kind_launch, kind_copy, kind_set, kind_record, kind_wait,
 enum state { state_none, state_awake, state_asleep };
 /* What JavaScript answers to a failure: the calls behind it are to be made, or to be forgotten. */
 enum { answer_go_on = 0, answer_forget = -1 };
-/* A thread without calls looks for some so long before it sleeps. */
-enum { patience_ns = 60000 };
-
 /* CUlaunchConfig */
 struct config {
   uint32_t grid[3], block[3], shared;
@@ -74,6 +71,7 @@ struct queue {
   _Alignas(64) uint32_t ring[ring_words];
   struct driver driver;
   uint64_t context;
+  int64_t patience; /* nanoseconds that the thread looks for calls before it sleeps */
   pthread_t thread;
 };
 
@@ -133,7 +131,7 @@ static uint32_t await_calls(struct queue *q, uint32_t issued) {
     const uint32_t written = atomic_load_explicit(&q->written, memory_order_acquire);
     if (written != issued) return written;
     pause_briefly();
-    if (turn % 64 != 0 || now() - begin < patience_ns) continue;
+    if (turn % 64 != 0 || now() - begin < q->patience) continue;
     const int32_t wakes = q->wakes;
     q->heard = wakes;
     q->state = state_asleep;
@@ -193,9 +191,10 @@ EXPORT void *issuing_make(const char *path) {
   return q;
 }
 
-/* Starts the thread, for calls in this context; an error of the system, or 0. */
-EXPORT int issuing_start(struct queue *q, uint64_t context) {
+/* Starts the thread, for calls in this context; it sleeps after so many microseconds without any. An error of the system, or 0. */
+EXPORT int issuing_start(struct queue *q, uint64_t context, int patience) {
   q->context = context;
+  q->patience = patience * INT64_C(1000);
   q->stops = 0;
   /* Signals are for the threads of whoever runs this. */
   sigset_t all, before;
@@ -211,9 +210,13 @@ EXPORT void issuing_wake(struct queue *q) {
   futex(&q->wakes, FUTEX_WAKE, 1);
 }
 
-/* Waits until all calls have returned, or one has failed. */
+/* Waits until all calls have returned, or one has failed: as busily as in a call of the driver, unless that takes long. */
 EXPORT void issuing_settle(struct queue *q) {
-  while (q->issued != q->written && q->failed == 0) nap(20);
+  const int64_t end = now() + 2000000;
+  for (unsigned turn = 1; q->issued != q->written && q->failed == 0; ++turn) {
+    pause_briefly();
+    if (turn % 64 == 0 && now() > end) nap(20);
+  }
 }
 
 /* Ends the thread, which makes no further call. The queue can be started again, empty. */

@@ -7,7 +7,7 @@ import { foreignFunctions, type NativeFunction } from '../library.ts';
 /** Its functions; a queue is a pointer of the FFI's. */
 export interface IssuingLibrary {
   readonly make: (driver: string) => unknown;
-  readonly start: (queue: unknown, context: number) => number;
+  readonly start: (queue: unknown, context: number, patience: number) => number;
   readonly wake: (queue: unknown) => void;
   readonly settle: (queue: unknown) => void;
   readonly stop: (queue: unknown) => void;
@@ -36,7 +36,7 @@ function open(): IssuingLibrary | null {
       library.func(`issuing_${name}`, result, parameters) as unknown;
     return {
       make: bound('make', 'void *', 'const char *') as IssuingLibrary['make'],
-      start: bound('start', 'int', 'void *', 'uint64_t') as NativeFunction,
+      start: bound('start', 'int', 'void *', 'uint64_t', 'int') as NativeFunction,
       wake: bound('wake', 'void', 'void *') as IssuingLibrary['wake'],
       settle: bound('settle', 'void', 'void *') as IssuingLibrary['settle'],
       stop: bound('stop', 'void', 'void *') as IssuingLibrary['stop'],
