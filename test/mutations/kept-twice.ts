@@ -31,12 +31,6 @@ export const mutations = [
       why: 'the halves of a kernel that keeps two stages of its own are taken for one',
     },
     {
-      name: 'threads may store to the stage',
-      from: "if (anyStatement(body, (each) => each.kind === 'store' && isOf(lengths, each.array))) return false;",
-      to: '',
-      why: 'what threads store comes into the wrong half',
-    },
-    {
       name: 'the stage is read anywhere',
       from: 'plain === loadsIn(loop.body.slice(wait, release)).plain;',
       to: 'plain >= loadsIn(loop.body.slice(wait, release)).plain;',

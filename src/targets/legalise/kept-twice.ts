@@ -137,14 +137,13 @@ function filledWhole(program: Program, copies: readonly Copy[]): ReadonlyMap<num
   return lengths;
 }
 
-/** Whether what copies fill is never stored to, and read between the wait and the release alone. */
+/** Whether what copies fill is read between the wait and the release alone; that no thread stores to it, only-copies.ts says. */
 function isReadInBetween(
   { body }: Program,
   loop: Loop,
   isVerb: (statement: Statement) => statement is Verb,
   lengths: ReadonlyMap<number, number>,
 ): boolean {
-  if (anyStatement(body, (each) => each.kind === 'store' && isOf(lengths, each.array))) return false;
   const loadsIn = (statements: readonly Statement[]) => {
     let [plain, others] = [0, 0];
     forEachExpression(statements, (each) => {
