@@ -171,6 +171,13 @@ describe('what a GPU gets', () => {
     );
   });
 
+  test('--explain says that a single stage is kept twice, and why', async () => {
+    const { text } = await runHere('emit', 'examples/guide/single-stage.ts', '--explain');
+    expect(text).toContain(
+      'pipeline pipeline: bulk, since its one stage is kept twice, so that the next batch comes while one is used, which the kernel cannot notice\n',
+    );
+  });
+
   test('--explain says what passes for the CPU did', async () => {
     const { text } = await runHere('emit', 'bench/cpu/kernels.ts', '-k', 'reduction', '--explain');
     expect(text).toContain('\n  slices: a loop over the grid in pieces of four turns\n');

@@ -117,14 +117,43 @@ describe('a single stage', () => {
   const far = String.raw`\(batch_0 < \(int\)\(\(unsigned\)batchCount_2 - \(unsigned\)3\)\)`;
 
   test('of a chunk for each thread is copied by them, and what comes later fetched as long as there is something', () => {
-    const { text, lowerings } = generated(withSingleStage);
+    const meeting = kernel(
+      { out: 'f32[]', input: 'readonly f32[]', batchCount: 'index' },
+      ({ out, input, batchCount }, cuda) => {
+        const block = cuda.thisThreadBlock();
+        const staged = cuda.sharedArray('f32', 256);
+        const pipeline = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+        for (let batch = 0; batch < batchCount; batch++) {
+          pipeline.producerAcquire();
+          cuda.memcpyAsync(block, staged, input.subarray(batch * 256), 256, pipeline);
+          pipeline.producerCommit();
+          pipeline.consumerWait();
+          out[batch * 256 + block.threadRank()] = staged[255 - block.threadRank()]!;
+          block.sync();
+          pipeline.consumerRelease();
+        }
+      },
+    );
+    const { text, lowerings } = generated(meeting);
     expect(lowerings).toEqual(['groups']);
     expect(text).toMatch(
       new RegExp(
         String.raw`ws_commit\(\);\s+if \(copying_warp_\d+\) \{[^}]+if \(${far}\) \{\s+ws_prefetch\(`,
       ),
     );
-    expect(generated(withSingleStage, { architecture: 80 }).text).not.toContain('ws_prefetch(');
+    expect(generated(meeting, { architecture: 80 }).text).not.toContain('ws_prefetch(');
+  });
+
+  test('that is kept twice has the loop of two stages, and twice the shared memory', () => {
+    const { text, lowerings, shared } = generated(withSingleStage);
+    expect(lowerings).toEqual(['bulk']);
+    expect(shared).toEqual([{ offset: 0, length: 512 }]);
+    const steps = (loop: string) => loop.match(/ws_(?!elect|thread)\w+\(|__syncthreads\(/g);
+    const round = loopOf(text.slice(text.indexOf('extern "C"')), 1);
+    const unified = generated(withStagingUnified, { constants: { stagesCount: 2 } }).text;
+    expect(steps(round)).toEqual(steps(loopOf(unified.slice(unified.indexOf('extern "C"')), 1)));
+    expect(timesIn(round, 'ws_bulk_copy(')).toBe(2);
+    expect(generated(withSingleStage, { architecture: 80 }).shared).toEqual([{ offset: 0, length: 256 }]);
   });
 
   test('of more is copied by the copy engine, which is asked once a turn for all that it is to do', () => {

@@ -30,6 +30,11 @@ export function stagingKernelText(tape: Tape, threads: number): string {
   return new Writer(tape, threads).kernel();
 }
 
+/** The same with one pipeline of one stage, in the form of the guide; many differ in nothing that a kernel could tell. */
+export function singleStageKernelText(tape: Tape, threads: number): string {
+  return new Writer(tape, threads).single();
+}
+
 class Writer {
   readonly #tape: Tape;
   readonly #threads: number;
@@ -49,6 +54,15 @@ class Writer {
       this.#sections += 1;
       if (tape.chance(1, 8)) sections.push('if (batches > 1000) return;');
     } while (this.#sections < mostSections && !tape.ended && tape.chance(1, 2));
+    return this.#textOf(sections);
+  }
+
+  single(): string {
+    return this.#textOf([this.#single()]);
+  }
+
+  #textOf(sections: readonly string[]): string {
+    const tape = this.#tape;
     const ends = tape.chance(1, 4) ? `if (t % 4 === ${tape.below(4)}) { out[t] = -v; return; }` : '';
     return `({ out, scratch, x, batches, who, late }, cuda) => {
       const block = cuda.thisThreadBlock();
@@ -202,6 +216,48 @@ class Writer {
         ${consume.join('\n')}
       }
       ${quits}
+    }`;
+  }
+
+  /** One stage, filled and used turn by turn. */
+  #single(): string {
+    const tape = this.#tape;
+    const width = this.#threads;
+    const isPlain = tape.chance(2, 3);
+    const seldom = (text: string) => (!isPlain && tape.chance(1, 3) ? text : '');
+    const source = `x.subarray(${this.#from()} + b * ${tape.pick([width, width / 2, 2 * width])} ${tape.pick(['', '+ n * 4'])})`;
+    const copy = (to: string, from: string) => `cuda.memcpyAsync(block, ${to}, ${from}, ${width}, pipe);`;
+    const fill = this.#fill('block', 't', width, 'staged', source, 'pipe').replaceAll(/\bf\b/g, 'b');
+    const two = tape.chance(1, 3);
+    const [notes, history] = this.#regions();
+    const turn = [
+      seldom(this.#late()),
+      'pipe.producerAcquire();',
+      isPlain || tape.chance(1, 2) ? copy('staged', source) : fill,
+      two ? copy('other', `${source}.subarray(16)`) : '',
+      seldom(`scratch[${notes} + b * ${width} + t] = v + b;`),
+      'pipe.producerCommit();',
+      tape.chance(1, 2) ? this.#mix('(b - n)') : '',
+      'pipe.consumerWait();',
+      seldom(this.#mix(`scratch[${notes} + b * ${width} + t]`)),
+      this.#mix(`staged[${this.#other('t', width)}]`),
+      two ? this.#mix(`other[${this.#other('t', width)}]`) : '',
+      seldom('block.sync();\nstaged[t] = v;'),
+      'pipe.consumerRelease();',
+      tape.chance(1, 3) ? 'out[t] = v + b;' : '',
+      seldom(`scratch[${history} + b * ${width} + t] = v;`),
+      seldom('block.sync();'),
+      seldom('if (b === 2) break;'),
+    ];
+    return `{
+      const staged = cuda.sharedArray('i32', ${width});
+      ${two ? `const other = cuda.sharedArray('i32', ${width});` : ''}
+      const pipe = cuda.makePipeline(block, cuda.pipelineSharedState('block', 1));
+      const n = ${this.#count()};
+      for (let b = ${tape.pick([0, 0, 0, 1])}; b < n; b++) {
+        ${turn.join('\n')}
+      }
+      ${tape.pick(['', 'pipe.quit();'])}
     }`;
   }
 

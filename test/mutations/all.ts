@@ -16,6 +16,7 @@ import { mutations as host } from './host.ts';
 import { mutations as inPlace } from './in-place.ts';
 import { mutations as issuing } from './issuing.ts';
 import { mutations as journal } from './journal.ts';
+import { mutations as keptTwice } from './kept-twice.ts';
 import { mutations as laneGroups } from './lane-groups.ts';
 import { mutations as lanes } from './lanes.ts';
 import { mutations as leftCopies } from './left-copies.ts';
@@ -59,6 +60,7 @@ export const mutations: readonly Mutation[] = [
   ...pipelines,
   ...legalise,
   ...fillLoops,
+  ...keptTwice,
   ...leftCopies,
   ...bursts,
   ...cohorts,

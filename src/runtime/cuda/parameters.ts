@@ -75,7 +75,8 @@ export function packParameters(
   const alignments = sharedAlignments(program, sharedAlignment);
   let end = 0;
   for (const [id, { element }] of program.sharedArrays.entries()) {
-    const { length } = shared[id]!;
+    // What is known before the launch may be more than the kernel says: a stage that is kept twice.
+    const length = places[id]?.length ?? shared[id]!.length;
     const offset = Math.ceil(end / alignments[id]!) * alignments[id]!;
     end = offset + length * bytesOf(element);
     if (places[id] === null) {

@@ -59,11 +59,12 @@ export interface CudaSource {
 /** Shared arrays begin at multiples of so many bytes at least: what the bulk copy engine likes best. */
 export const sharedAlignment = 128;
 
-/** The places of shared arrays, as far as their counts are constants. */
-function sharedPlaces(program: Program): readonly SharedPlace[] {
+/** The places of a program's shared arrays, as far as their counts are constants; those of its lowered form count. */
+function sharedPlaces(program: Program, { sharedArrays }: Program): readonly SharedPlace[] {
   const alignments = sharedAlignments(program, sharedAlignment);
   let end: number | null = 0;
-  return program.sharedArrays.map(({ count, element }, id): SharedPlace => {
+  return program.sharedArrays.map(({ element }, id): SharedPlace => {
+    const { count } = sharedArrays[id]!;
     if (end === null || count.kind !== 'constant') {
       end = null;
       return null;
@@ -81,7 +82,7 @@ export function generateCuda(original: Program, options: CudaOptions): CudaSourc
   const core = new CoreWriter(program, checks.stops);
   const out = new StatementWriter(program, core, checks, options.lineDirective);
   const index = valueTypes[program.indexType];
-  const shared = sharedPlaces(original);
+  const shared = sharedPlaces(original, program);
 
   const parameters = program.parameters.flatMap((parameter, id) => {
     if (parameter.kind === 'scalar')

@@ -2,7 +2,8 @@
 //
 //   bulk      sm_90: one thread copies a whole stage through the copy engine of the
 //             multiprocessor; a full barrier a stage says when it has arrived, a block barrier
-//             before the refill says that all threads have read it.
+//             before the refill says that all threads have read it. One stage is kept twice where
+//             nothing can tell (kept-twice.ts).
 //   groups    sm_80: all threads copy (cp.async); a thread's wait covers its own copies, a block
 //             barrier behind it everybody's. Before sm_80 the same with copies done at once. On
 //             sm_90 too for one stage of little: what threads copy is there sooner.
@@ -20,6 +21,7 @@ import { bytesOf } from '../../kernel/layout.ts';
 import { constantOf, elementOf } from '../analysis/elements.ts';
 import { type Copy, copyAlignment, forEachCall, returnsAmongCopies } from './calls.ts';
 import type { Lowering } from './decisions.ts';
+import { keptTwice } from './kept-twice.ts';
 import { onlyCopiesMeet } from './only-copies.ts';
 import { partRoles } from './roles.ts';
 import { threadsAsBlock } from './thread-scope.ts';
@@ -37,8 +39,8 @@ export interface LoweringOptions {
   /** Bytes that should be on their way to a multiprocessor at any time. Default: those of an H200. */
   readonly bytesUnderWay?: number;
   /**
-   * Whether threads may copy a single stage of little, though the copy engine could. Default: yes. Tests that are to show
-   * the engine's order in small kernels say no.
+   * Whether a single stage of little may be kept twice, or copied by threads, though the copy engine could fill the one.
+   * Default: yes. Tests that are to show the engine's order in small kernels say no.
    */
   readonly briefByThreads?: boolean;
 }
@@ -76,6 +78,14 @@ export function chooseLowerings(program: Program, options: LoweringOptions): rea
     if (copies[id]!.length === 0) return groups('it has no copies');
     const obstacle = copies[id]!.map(against).find((one) => one !== null);
     if (obstacle !== undefined) return groups(obstacle);
+    // A checked kernel's faults are those of the one stage.
+    const twice =
+      briefByThreads && options.checked !== true ? keptTwice(program, id, options.alignments) : null;
+    if (twice !== null) {
+      const why =
+        'its one stage is kept twice, so that the next batch comes while one is used, which the kernel cannot notice';
+      return { lowering: 'bulk', why, program: twice };
+    }
     if (briefByThreads && isBrief(program, id, copies[id]!))
       return groups(
         'its one stage is awaited at once, and threads have so little sooner than the copy engine',
