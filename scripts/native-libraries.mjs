@@ -19,6 +19,8 @@ const flags = [
   '-fPIC',
   '-shared',
   '-pthread',
+  '-s',
+  '-Wl,-z,max-page-size=4096',
 ];
 /** Compilers by the name that Node has for their processor, the system's own first. */
 const compilers = {
