@@ -39,6 +39,9 @@ export interface IssuingFailure {
   readonly result: number;
 }
 
+/** Nobody notifies it: to wait for it is to let others go on for a moment. */
+const moment = new Int32Array(new SharedArrayBuffer(4));
+
 /** What the threads that have ended leave, to be used again. */
 const spare: Native[] = [];
 /** Threads that run. They end with the process before what they use is torn down. */
@@ -96,11 +99,18 @@ export class IssuingThread {
     if (this.#isWriting) return true;
     if (this.#holds > 0 || ++this.#calls < this.#burst) return false;
     if (this.#native === null && !this.#start()) return false;
-    do {
-      if (Atomics.load(this.#words, shared.state) === states.awake) this.#isWriting = true;
-      else this.#wake();
-    } while (!this.#isWriting && this.#burst === 1);
+    this.#handOver();
+    while (this.#burst === 1 && !this.#isWriting) {
+      Atomics.wait(moment, 0, 0, 0.02);
+      this.#handOver();
+    }
     return this.#isWriting;
+  }
+
+  /** Has calls written down from here on if the thread is awake, and else wakes it. */
+  #handOver(): void {
+    if (Atomics.load(this.#words, shared.state) === states.awake) this.#isWriting = true;
+    else this.#wake();
   }
 
   /** Wakes the thread if it sleeps, and was not woken already. */

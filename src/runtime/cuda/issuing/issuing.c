@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -131,7 +132,10 @@ static uint32_t await_calls(struct queue *q, uint32_t issued) {
     const uint32_t written = atomic_load_explicit(&q->written, memory_order_acquire);
     if (written != issued) return written;
     pause_briefly();
-    if (turn % 64 != 0 || now() - begin < q->patience) continue;
+    if (turn % 64 != 0) continue;
+    /* Where processors are few, others have something to do. */
+    sched_yield();
+    if (now() - begin < q->patience) continue;
     const int32_t wakes = q->wakes;
     q->heard = wakes;
     q->state = state_asleep;
@@ -215,7 +219,9 @@ EXPORT void issuing_settle(struct queue *q) {
   const int64_t end = now() + 2000000;
   for (unsigned turn = 1; q->issued != q->written && q->failed == 0; ++turn) {
     pause_briefly();
-    if (turn % 64 == 0 && now() > end) nap(20);
+    if (turn % 64 != 0) continue;
+    if (now() > end) nap(20);
+    else sched_yield();
   }
 }
 
