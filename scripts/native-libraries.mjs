@@ -1,8 +1,8 @@
 // The libraries of C that the package has, for each system of Linux that this machine has a compiler for: its own, and
 // that of the other processor where a cross compiler is here. A package that lacks one goes on without (issuing-thread.ts).
 //
-// They are made anew when their text has changed. They need no more of the system's C library than what versions of
-// 2014 have, so that one library runs wherever Node does.
+// They are made anew when their text has changed. They need glibc 2.17 or later, as Node does, so that one library runs
+// on all systems.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

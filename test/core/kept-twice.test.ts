@@ -130,7 +130,7 @@ describe('a stage is kept twice', () => {
       first: 'out[c * 64 + t] = c;',
       use: 'out[c * 64 + t] += staged[63 - t];',
     },
-    'where a turn goes on behind the release': { later: 'out[c * 64 + t] = out[c * 64 + t] * 3 + 1;' },
+    'with work behind the release': { later: 'out[c * 64 + t] = out[c * 64 + t] * 3 + 1;' },
     'where it is made for all of the kernel and left': { end: 'pipe.quit();' },
   };
   test.each(Object.entries(writings))('%s', (_, writing) => expectTwice(writing));

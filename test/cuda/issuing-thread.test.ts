@@ -279,7 +279,7 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     functions.flatMap((name) =>
       Object.entries(results).map(([what, result]) => [name, what, result] as const),
     ),
-  )('a call of %s that fails with %s is told, whichever it is', async (name, _, result) => {
+  )('a failure of %s with %s is thrown, whichever call it is', async (name, _, result) => {
     for (const successes of [0, 1, 7, 25]) {
       fake.reset();
       const device = await open('cuda', { checked: false });
@@ -373,6 +373,16 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     fake.fail('cuLaunchKernelEx', 2, 5);
     for (let n = 0; n < 20; ++n) launch();
     await expect(device.close()).rejects.toThrow('WS4001');
+  });
+
+  test('a word that asks for no kind of thread is refused', async () => {
+    process.env.WARPSTAGE_ISSUING_THREAD = 'off';
+    await expect(open('cuda')).rejects.toThrow(
+      'WS4007: WARPSTAGE_ISSUING_THREAD must be 0, bursts or always',
+    );
+    expect(fake.retained()).toBe(0);
+    process.env.WARPSTAGE_ISSUING_THREAD = '';
+    await (await open('cuda')).close();
   });
 
   // Its life

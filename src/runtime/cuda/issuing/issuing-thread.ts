@@ -1,14 +1,16 @@
-// A thread that gives the driver calls which this thread has written down.
+// The issuing thread: it gives the driver calls that the program's thread has written down.
 //
-// A call of the driver takes 1 to 4 us, and JavaScript has as much to do before it: on two threads the one hides behind the
-// other. Calls are written into a ring that the thread of issuing.c reads, and are made in that order. Few calls are made
-// here, as a thread that sleeps takes longer to wake than they take; a burst wakes it, and goes over to it when
-// it is there. Whoever makes a call of the driver himself settles first what was written: so at any time one thread alone
-// gives work to the driver, and all of it in the order of the program.
+// A call of the driver takes 1 to 4 us, and JavaScript has as much to do before it. On two threads the one hides behind the
+// other. The program's thread writes calls into a ring, and the thread of issuing.c makes them in that order. A thread that
+// sleeps takes longer to wake than a few calls take: so the first calls of a burst are made by the program's thread, which
+// wakes the other one and hands over to it when it is awake. Before any other call of the driver, what was written is
+// settled: it waits until all of it is made. So at any time one thread alone gives work to the driver, in the order of the
+// program.
 //
-// A call that fails has returned to nobody: `takeFailures` tells of it.
+// Nobody hears what a call returns that was written down. Failures are kept, for `takeFailures`.
 
 import { availableParallelism } from 'node:os';
+import { problem } from '../../../diagnostics/problem.ts';
 import { foreignFunctions } from '../library.ts';
 import { type IssuingLibrary, issuingLibrary } from './library.ts';
 
@@ -29,7 +31,7 @@ const burst = 16;
 const patience = 1000;
 /** With fewer processors than this, the thread would take one from what else the process does. */
 const leastProcessors = 4;
-/** So often this thread looks whether what was written is issued, before it leaves JavaScript for that. */
+/** So often the program's thread looks from JavaScript whether what was written is issued; then C looks for it. */
 const looks = 200;
 
 /** A call that failed: which, by its position among all that were written, and with what. */
@@ -74,9 +76,9 @@ export class IssuingThread {
   #written = 0;
   /** How many of them are known to be issued. */
   #issued = 0;
-  /** Calls since this thread made the last one that cannot be written down. */
+  /** Calls since the last one that cannot be written down. */
   #calls = 0;
-  /** Whether calls are written down, and not made here. */
+  /** Whether calls are written down, and not made by the program's thread. */
   #isWriting = false;
   readonly #burst = callsOfBurst();
   #holds = 0;
@@ -299,7 +301,15 @@ function callsOfBurst(): number {
   const asked = process.env.WARPSTAGE_ISSUING_THREAD;
   if (asked === 'always') return 1;
   if (asked === 'bursts') return burst;
-  return asked === '0' || availableParallelism() < leastProcessors ? Number.POSITIVE_INFINITY : burst;
+  if (asked === '0') return Number.POSITIVE_INFINITY;
+  if (asked) {
+    throw problem(
+      'WS4007',
+      `WARPSTAGE_ISSUING_THREAD must be 0, bursts or always, and is ${asked}`,
+      'set it to 0 to do without the thread, or unset it',
+    );
+  }
+  return availableParallelism() < leastProcessors ? Number.POSITIVE_INFINITY : burst;
 }
 
 function stopAll(): void {

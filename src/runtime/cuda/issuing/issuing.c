@@ -8,7 +8,6 @@
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -41,6 +40,7 @@ enum kind { kind_skip, kind_launch, kind_copy, kind_set, kind_record, kind_wait,
 enum state { state_none, state_awake, state_asleep };
 /* What JavaScript answers to a failure: the calls behind it are to be made, or to be forgotten. */
 enum { answer_go_on = 0, answer_forget = -1 };
+
 /* CUlaunchConfig */
 struct config {
   uint32_t grid[3], block[3], shared;
@@ -65,7 +65,7 @@ struct queue {
   _Alignas(64) _Atomic uint32_t written; /* up to where there are calls */
   _Alignas(64) _Atomic uint32_t issued;  /* up to where they have returned */
   _Atomic int32_t failed;                /* what the call at `issued` gave, if that was an error */
-  _Alignas(64) _Atomic int32_t state;
+  _Alignas(64) _Atomic int32_t state; /* an enum state */
   _Atomic int32_t wakes; /* how often the thread was asked to wake */
   _Atomic int32_t heard; /* and of how many of these it knows */
   _Atomic int32_t stops;
