@@ -222,6 +222,60 @@ describe.skipIf(!canFake)('with a driver of the tests’ own', () => {
     fake.log(0, 0);
   });
 
+  /** What a log has by now, an entry for each call: its kind, and what it is about. */
+  function entriesOf(words: BigUint64Array): readonly (readonly bigint[])[] {
+    return Array.from({ length: fake.logged() }, (_, entry) => [...words.subarray(4 * entry, 4 * entry + 4)]);
+  }
+
+  test('a launch that the driver sees first does not overtake those that are written down', async () => {
+    await using device = await open('cuda', { checked: false });
+    const y = device.alloc('i32', 64);
+    const launch = (n: number, grid: number) =>
+      device.defaultStream.launch(numbered, { grid, block: 8 }, { y, n });
+    launch(0, 1);
+    await device.synchronize();
+    const words = new BigUint64Array(4 * 200);
+    // A driver so slow that all of it is written down before the second call is made.
+    fake.busy(500_000);
+    fake.log(addressOf(words), 200);
+    for (let n = 0; n < 20; ++n) launch(n, 1);
+    launch(20, 2);
+    fake.busy(0);
+    await device.synchronize();
+    const launches = entriesOf(words).flatMap(([kind, , what]) => (kind === 4n ? [Number(what)] : []));
+    fake.log(0, 0);
+    expect(launches).toEqual(Array.from({ length: 21 }, (_, n) => n));
+  });
+
+  test('another GPU waits for an event when its recording is made', async () => {
+    fake.devices(2);
+    await using one = await open('cuda:0', { checked: false });
+    await using other = await open('cuda:1', { checked: false });
+    const [y, z] = [one.alloc('i32', 64), other.alloc('i32', 64)];
+    const [stream, waiting] = [one.createStream(), other.createStream()];
+    const launch = () => stream.launch(numbered, { grid: 1, block: 8 }, { y, n: 1 });
+    launch();
+    waiting.memsetAsync(z, 0);
+    await one.synchronize();
+    await other.synchronize();
+    const event = one.createEvent({ timing: false });
+    const words = new BigUint64Array(4 * 200);
+    fake.busy(500_000);
+    fake.log(addressOf(words), 200);
+    for (let n = 0; n < 10; ++n) launch();
+    stream.record(event);
+    waiting.waitEvent(event);
+    fake.busy(0);
+    await one.synchronize();
+    await other.synchronize();
+    const entries = entriesOf(words);
+    fake.log(0, 0);
+    const wait = entries.findIndex(([kind]) => kind === 2n);
+    const recorded = entries.slice(0, Math.max(wait, 0)).filter(([kind]) => kind === 1n);
+    expect(recorded.map(([, , what, which]) => [what, which])).toContainEqual(entries[wait]?.slice(2));
+    expect(entries.slice(0, wait).filter(([kind]) => kind === 4n).length).toBe(10);
+  });
+
   test('a thread that has fallen asleep between two calls is woken', async () => {
     await using device = await open('cuda', { checked: false });
     const y = device.alloc('i32', 64);

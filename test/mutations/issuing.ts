@@ -57,12 +57,6 @@ export const mutations = [
       why: 'a copy that was never made is said to be done',
     },
     {
-      name: 'behind an error that no call survives the thread goes on',
-      from: 'this.#isFatal(result) ? forget : goOn',
-      to: 'goOn',
-      why: 'each of thousands of calls fails by itself, and is waited for',
-    },
-    {
       name: 'the addresses of a copy lose their upper half',
       from: '    this.#words[at + 1] = value / 2 ** 32;',
       to: '    this.#words[at + 1] = 0;',
@@ -94,7 +88,6 @@ export const mutations = [
       from: '      this.#driver.issuing?.settle();\n      return events;',
       to: '      return events;',
       why: 'a stream of another GPU does not wait',
-      tests: ['test/cuda/event-points.test.ts'],
     },
   ]),
 ];

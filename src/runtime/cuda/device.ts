@@ -91,7 +91,7 @@ export class CudaDevice implements Device {
   constructor({ gpu, defaultStream, checked, specialise }: CudaSettings) {
     this.#gpu = gpu;
     const { context, properties, architecture } = gpu;
-    this.#issuing = new IssuingThread(gpu.driver.path, context.handle, gpu.driver.isFatal);
+    this.#issuing = new IssuingThread(gpu.driver.path, context.handle);
     const driver = issuingDriver(gpu.driver, this.#issuing);
     const { sharedMemoryPerBlock } = properties;
     this.properties = checked

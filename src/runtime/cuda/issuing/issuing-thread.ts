@@ -19,8 +19,6 @@ const ring = { words: 2 ** 16, begin: 48, bytes: 192 + 4 * 2 ** 16 } as const;
 /** Words that both threads look at. */
 const shared = { written: 0, issued: 16, failed: 17, state: 32, wakes: 33, heard: 34 } as const;
 const states = { awake: 1, asleep: 2 } as const;
-const goOn = 0;
-const forget = -1;
 
 /** Kinds of calls. */
 export const issuedKinds = { skip: 0, launch: 1, copy: 2, set: 3, record: 4, wait: 5, graph: 6 } as const;
@@ -68,7 +66,6 @@ function makeNative(driver: string): Native | null {
 export class IssuingThread {
   readonly #driver: string;
   readonly #context: number;
-  readonly #isFatal: (result: number) => boolean;
   /** Null until the thread is started. */
   #native: Native | null = null;
   #words: Int32Array = new Int32Array();
@@ -85,10 +82,9 @@ export class IssuingThread {
   #failures: IssuingFailure[] = [];
 
   /** A thread for calls in a context of the driver at this path, started when there are many. */
-  constructor(driver: string, context: number, isFatal: (result: number) => boolean) {
+  constructor(driver: string, context: number) {
     this.#driver = driver;
     this.#context = context;
-    this.#isFatal = isFatal;
   }
 
   /** Words written so far: the position of the call that is written next. */
@@ -258,14 +254,14 @@ export class IssuingThread {
     }
   }
 
-  /** Notes the failure that the thread has stopped at, if it has, and has it go on: with the next call, unless none can succeed. */
+  /** Notes the failure that the thread has stopped at, if it has, and has it go on with the next call. */
   #noteFailure(): void {
     const result = Atomics.load(this.#words, shared.failed);
     if (result <= 0) return;
     const position = this.#issuedNow();
     const kind = this.#words[ring.begin + (position % ring.words)]! & 255;
     this.#failures.push({ position, kind, result });
-    Atomics.store(this.#words, shared.failed, this.#isFatal(result) ? forget : goOn);
+    Atomics.store(this.#words, shared.failed, 0);
   }
 
   get hasFailures(): boolean {

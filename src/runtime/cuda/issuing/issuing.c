@@ -2,7 +2,7 @@
 
    JavaScript writes calls into a ring in memory and says up to where; this thread makes them in that order and says up to
    where they have returned. While it has calls to make, JavaScript makes none that could overtake them. After a call that
-   fails the thread stops in front of the next one until it is told whether to go on.
+   fails the thread stops in front of the next one until JavaScript has noted it, and set `failed` to 0.
 
    The layout and the kinds of calls are those of issuing-thread.ts. Positions count words of 32 bits and wrap. */
 
@@ -38,8 +38,6 @@ __asm__(".symver dlsym,dlsym@" OLDEST);
 enum { ring_words = 1 << 16 };
 enum kind { kind_skip, kind_launch, kind_copy, kind_set, kind_record, kind_wait, kind_graph };
 enum state { state_none, state_awake, state_asleep };
-/* What JavaScript answers to a failure: the calls behind it are to be made, or to be forgotten. */
-enum { answer_go_on = 0, answer_forget = -1 };
 
 /* CUlaunchConfig */
 struct config {
@@ -160,14 +158,9 @@ static void *run(void *argument) {
     const int result = make_call(&q->driver, call);
     if (result != 0) {
       q->failed = result;
-      while (q->failed > 0 && !q->stops) nap(20);
+      while (q->failed != 0 && !q->stops) nap(20);
     }
-    const int32_t answer = result == 0 ? answer_go_on : q->failed;
-    issued = answer == answer_forget ? q->written : issued + (call[0] >> 8);
-    if (answer == answer_forget) {
-      written = issued;
-      q->failed = answer_go_on;
-    }
+    issued += call[0] >> 8;
     atomic_store_explicit(&q->issued, issued, memory_order_release);
   }
   return NULL;
