@@ -35,8 +35,11 @@ const env = {
 };
 const body = Buffer.from(Float32Array.from({ length: 65_536 }, (_, i) => i % 4096).buffer);
 
-/** Sends bodies of 256 KiB for so long, after a quarter of that to get warm. */
-export async function underLoad(connections: number, seconds: number): Promise<Load> {
+/**
+ * Has each client send so many bodies of 256 KiB, one after the other, after a quarter of that to get warm. The time that it
+ * takes is the machine's.
+ */
+export async function underLoad(connections: number, requests: number): Promise<Load> {
   const server = spawn(process.execPath, ['--expose-gc', '--import', 'tsx', program], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env,
@@ -48,18 +51,18 @@ export async function underLoad(connections: number, seconds: number): Promise<L
       server.stdin.write('memory\n');
       return JSON.parse((await lines.next()).value as string) as Memory;
     };
-    await fire(url, connections, seconds / 4);
+    await fire(url, connections, Math.ceil(requests / 4));
     const before = await memory();
-    const { result, counts } = await fire(url, connections, seconds);
+    const { result, counts } = await fire(url, connections, requests);
     const after = await memory();
     // A client that got nothing is not in it.
     const all = counts.length === connections ? counts : [0, ...counts];
-    const [fewest, most] = [Math.min(...all), Math.max(...all)];
+    const fewest = Math.min(...all);
     const inMiB = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
     const memories = ({ used, resident }: Memory) => `${inMiB(used)} used, ${inMiB(resident)} resident`;
     const text =
-      `${connections} clients, ${seconds} s: ${result.requests.total} requests of 256 KiB, fastest to slowest client ` +
-      `${(most / fewest).toFixed(2)}; idle after ${seconds / 4} s of warm-up ${memories(before)}; at the end ${memories(after)}`;
+      `${connections} clients, ${requests} requests of 256 KiB each, in ${result.duration} s; idle after a quarter of that ` +
+      `to get warm ${memories(before)}; at the end ${memories(after)}`;
     return { result, fewest, before, after, text };
   } finally {
     server.kill('SIGTERM');
@@ -71,10 +74,11 @@ export async function underLoad(connections: number, seconds: number): Promise<L
 async function fire(
   url: string,
   connections: number,
-  duration: number,
+  requests: number,
 ): Promise<{ readonly result: autocannon.Result; readonly counts: readonly number[] }> {
   const counts = new Map<object, number>();
-  const options = { url: `${url}?a=2`, method: 'POST' as const, body, connections, duration, timeout: 60 };
+  const amount = connections * requests;
+  const options = { url: `${url}?a=2`, method: 'POST' as const, body, connections, amount, timeout: 60 };
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
     const instance = autocannon(options, (error, found) => (error ? reject(error) : resolve(found)));
     instance.on('response', (client, _status, bytes) => {
