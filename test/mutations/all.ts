@@ -46,6 +46,7 @@ import { mutations as tables } from './tables.ts';
 import { mutations as targets } from './targets.ts';
 import { mutations as turns } from './turns.ts';
 import { mutations as urls } from './urls.ts';
+import { mutations as zeroing } from './zeroing.ts';
 
 export const mutations: readonly Mutation[] = [
   ...issuing,
@@ -91,6 +92,7 @@ export const mutations: readonly Mutation[] = [
   ...reductions,
   ...queue,
   ...urls,
+  ...zeroing,
   ...s3,
   ...outside,
 ];

@@ -47,6 +47,7 @@ import { issuingDriver } from './issuing/driver.ts';
 import { IssuingThread } from './issuing/issuing-thread.ts';
 import { Launcher } from './launcher.ts';
 import { DeviceMemory, PinnedMemory } from './memory.ts';
+import { GpuReach } from './peers.ts';
 import { RawKernels } from './raw-kernels.ts';
 import { GpuRecording } from './recording.ts';
 
@@ -72,12 +73,7 @@ export class CudaDevice implements Device {
   readonly #raw: RawKernels;
   readonly #memory: DeviceMemory;
   readonly #pinned: PinnedMemory;
-  readonly #reach: Reach = {
-    kind: 'everywhere',
-    admit: (device) => {
-      if (device instanceof CudaDevice) this.#memory.admit(device.#gpu.context);
-    },
-  };
+  readonly #reach: GpuReach;
   readonly #recording: GpuRecording;
   readonly #dispatcher: CudaDispatcher;
   readonly #queue: CommandQueue;
@@ -102,6 +98,9 @@ export class CudaDevice implements Device {
     this.#compiler = new CudaCompiler(architecture);
     this.#raw = new RawKernels(this, this.#compiler, { architecture, portable });
     this.#memory = new DeviceMemory(driver, context);
+    this.#reach = new GpuReach(this.#memory, (device) => {
+      if (device instanceof CudaDevice) this.#memory.admit(device.#gpu.context);
+    });
     this.#pinned = new PinnedMemory(driver, context);
     this.#recording = new GpuRecording(context.handle);
     this.#dispatcher = new CudaDispatcher({

@@ -30,6 +30,7 @@ import { type IssuingFailure, issuedKinds } from './issuing/issuing-thread.ts';
 import type { Launcher } from './launcher.ts';
 import { launchesOf } from './lost.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
+import { peersOf } from './peers.ts';
 import type { GpuRecording } from './recording.ts';
 import { SpanClock } from './span-marks.ts';
 import { Waiting } from './waiting.ts';
@@ -130,6 +131,8 @@ export class CudaDispatcher implements Dispatcher {
     const stream = this.#streams.ofCommand(command);
     stream.prepare();
     this.#host.memory.awaitZeroing(stream);
+    const peers = peersOf(work);
+    if (peers.length > 0) this.#awaitPeers(stream, peers);
     const { issuing } = this.#driver;
     const firstCall = issuing?.position ?? 0;
     const waited = this.#streams.waitFor(stream, command.dependencies);
@@ -158,6 +161,14 @@ export class CudaDispatcher implements Dispatcher {
       return failureOfWait(command, work);
     };
     stream.add({ command, work, land, span: null, activity: null, ...fresh });
+  }
+
+  /** Has a stream wait until arrays of other GPUs are zero. */
+  #awaitPeers(stream: DriverStream, peers: readonly DeviceMemory[]): void {
+    const others = peers.filter((memory) => memory !== this.#host.memory);
+    const events = others.map((memory) => memory.zeroedFor(stream));
+    this.#host.context.use();
+    for (const event of events) if (event !== null) this.#streams.waitForEvent(stream, event);
   }
 
   /** Events behind these commands; null if the driver was not given all of them, or does nothing any more. */

@@ -1,7 +1,8 @@
 // Memory of a GPU and page-locked memory of the host.
 //
 // Device memory comes from the GPU's pool and is zeroed in a stream of its own, so that neither
-// waits for kernels that run; every stream waits, before its next command, for the last zeroing.
+// waits for kernels that run; every stream waits, before its next command, for the last zeroing. So does a stream of
+// another GPU before it copies from or to that memory.
 // Page-locked memory is JavaScript's own, locked in place: a view that is kept after `free()`
 // stays harmless, since the memory lives as long as the view. JavaScript's buffers begin 16 bytes into
 // a page; the data begins with the next one, since transfers that straddle lines of the host's caches take longer.
@@ -38,6 +39,8 @@ export class DeviceMemory {
   readonly #peers = new Set<Context>();
   readonly #taken = new Set<number>();
   #zeroings = 0;
+  /** How many of them streams of other GPUs have waited for. */
+  readonly #awaited = new WeakMap<DriverStream, number>();
   /** Whether `zeroed` is behind all of them. */
   #isMarked = true;
 
@@ -78,17 +81,35 @@ export class DeviceMemory {
 
   /** Has the commands that a stream is given next wait until all memory handed out is zero. */
   awaitZeroing(stream: DriverStream): void {
-    if (!this.#isMarked) {
-      this.#driver.check(this.#driver.cuEventRecord(this.#zeroed, this.#stream), 'setting an array to zero');
-      this.#isMarked = true;
-      this.#zeroings += 1;
-    }
+    this.#mark();
     if (stream.zeroings === this.#zeroings) return;
     this.#driver.check(
       this.#driver.cuStreamWaitEvent(stream.handle, this.#zeroed, 0),
       'waiting for an array',
     );
     stream.zeroings = this.#zeroings;
+  }
+
+  /**
+   * What a stream of another GPU is to wait for before it uses this memory: an event behind all zeroings, or null if it has
+   * waited for them. This GPU's context is the current one afterwards.
+   */
+  zeroedFor(stream: DriverStream): number | null {
+    this.#context.use();
+    this.#mark();
+    if (this.#awaited.get(stream) === this.#zeroings) return null;
+    this.#awaited.set(stream, this.#zeroings);
+    // Another GPU may wait for an event only behind its recording.
+    this.#driver.issuing?.settle();
+    return this.#zeroed;
+  }
+
+  /** Marks where all memory handed out is zero. */
+  #mark(): void {
+    if (this.#isMarked) return;
+    this.#driver.check(this.#driver.cuEventRecord(this.#zeroed, this.#stream), 'setting an array to zero');
+    this.#isMarked = true;
+    this.#zeroings += 1;
   }
 
   /** Takes memory back that no command uses any more. */
