@@ -70,18 +70,20 @@ export const mutations = [
       tests: ['test/cuda/issuing-thread.test.ts > what is recorded is issued by the thread of the program'],
     },
   ]),
+  ...mutationsOf('src/runtime/cuda/issuing/refusals.ts', thread, [
+    {
+      name: 'a recording that failed fails one command alone',
+      from: 'const isShared = kind === issuedKinds.record;',
+      to: 'const isShared = false;',
+      why: 'another stream waits for the same recording, and so for nothing',
+    },
+  ]),
   ...mutationsOf('src/runtime/cuda/dispatcher.ts', thread, [
     {
       name: 'a call that fails fails no command',
       from: '    if (this.#driver.issuing?.hasFailures) this.#refuse(this.#driver.issuing.takeFailures());\n',
       to: '',
       why: 'a launch that never ran is said to be done',
-    },
-    {
-      name: 'a recording that failed fails one command alone',
-      from: 'const isShared = kind === issuedKinds.record;',
-      to: 'const isShared = false;',
-      why: 'another stream waits for the same recording, and so for nothing',
     },
     {
       name: 'events are given to another GPU before they are recorded',

@@ -4,7 +4,7 @@
 // is given nothing that does not end by itself, so any call of it may wait for all that it was given. Events of other GPUs are
 // waited for by the GPU itself, where the driver has been given what they stand behind; any other device by the host.
 
-import { WarpstageError } from '../../diagnostics/error.ts';
+import type { WarpstageError } from '../../diagnostics/error.ts';
 import { aborted, Cancellations } from '../cancellations.ts';
 import { deviceClosed } from '../closed.ts';
 import { type Command, type Dispatcher, failedOf, type Stamp, type Work } from '../command.ts';
@@ -25,8 +25,10 @@ import { EventStamp } from './event-stamp.ts';
 import { isGpuGraph } from './graphs.ts';
 import { type Abandoned, Guard } from './guard.ts';
 import { HostFunctions } from './host-functions.ts';
+import { IssueLater } from './issue-later.ts';
 import { type GpuWork, Issuer, type Prepared } from './issuer.ts';
-import { type IssuingFailure, issuedKinds } from './issuing/issuing-thread.ts';
+import type { IssuingFailure } from './issuing/issuing-thread.ts';
+import { noteRefusals } from './issuing/refusals.ts';
 import type { Launcher } from './launcher.ts';
 import { launchesOf } from './lost.ts';
 import type { DeviceMemory, PinnedMemory } from './memory.ts';
@@ -61,6 +63,7 @@ export class CudaDispatcher implements Dispatcher {
   readonly #deferred = new DeferredCommands();
   readonly #functions: HostFunctions;
   readonly #cancellations = new Cancellations();
+  readonly #later: IssueLater;
   readonly #streams: DriverStreams;
   readonly #completion: Completion;
   readonly #waiting = new Waiting(() => this.poll());
@@ -95,6 +98,15 @@ export class CudaDispatcher implements Dispatcher {
       settleOldestCopy: () => this.#blocking.settleOldestCopy(),
       attempt: (call) => this.#guard.attempt(call),
     });
+    this.#later = new IssueLater({
+      context: host.context,
+      guard: this.#guard,
+      issuer: this.#issuer,
+      deferred: this.#deferred,
+      cancellations: this.#cancellations,
+      issue: (command, work, prepared) => this.#issue(command, work, prepared),
+      watch: (command) => this.watch(command),
+    });
     this.#functions = new HostFunctions({
       deferred: this.#deferred,
       watch: (command) => this.#guard.attempt(() => this.watch(command)),
@@ -123,7 +135,7 @@ export class CudaDispatcher implements Dispatcher {
     if (failure !== null) command.settle(failure, command.queued, command.queued);
     else if (work.kind === 'host') this.#functions.add(command, work);
     else if (work.kind === 'wait') this.#waitForDevice(command, work, isHeld);
-    else if (isHeld) this.#defer(command, work);
+    else if (isHeld) this.#later.defer(command, work);
     else this.#issue(command, work, null);
   }
 
@@ -194,39 +206,6 @@ export class CudaDispatcher implements Dispatcher {
 
   isBehindFunction(commands: readonly Command[]): boolean {
     return commands.some((command) => this.#deferred.has(command));
-  }
-
-  /** Holds a command back that is behind a host function. */
-  #defer(command: Command, work: GpuWork): void {
-    const prepared = this.#issuer.prepare(work);
-    const deaf =
-      work.kind === 'launch' && work.signal !== null
-        ? this.#cancellations.add(work, work.signal, (failure) => this.#deferred.fail(command, failure))
-        : null;
-    if (deaf !== null) command.whenSettled(deaf);
-    this.#deferred.defer(command, work, (isWatched) => {
-      deaf?.();
-      this.#issueDeferred(command, work, prepared);
-      if (isWatched && this.lost === null) this.watch(command);
-    });
-  }
-
-  /** Issues what was deferred. Nobody is there to whom an error could be thrown: the command fails with it. */
-  #issueDeferred(command: Command, work: GpuWork, prepared: Prepared): void {
-    const before = failedOf(command.dependencies);
-    let failure = this.lost ?? before?.failure ?? null;
-    if (failure === null && command.status === 'queued') {
-      try {
-        this.#host.context.use();
-        this.#issue(command, work, prepared);
-        return;
-      } catch (error) {
-        const reason = this.#guard.blame(error);
-        failure = reason instanceof WarpstageError ? reason : notIssued(reason);
-      }
-    }
-    prepared.staged?.release();
-    if (command.status === 'queued') command.settle(failure, command.queued, performance.now());
   }
 
   takesGraph(graph: GraphWork): boolean {
@@ -302,25 +281,12 @@ export class CudaDispatcher implements Dispatcher {
     if (this.#host.recording.isOn) this.#clock.renew(now);
   }
 
-  /**
-   * Fails commands whose calls failed when the issuing thread made them. Where that was not a command's own call, or none
-   * succeeds after it, the GPU is lost with it: what comes behind has no order any more.
-   */
+  /** Has those commands fail whose calls failed when the issuing thread made them. */
   #refuse(failures: readonly IssuingFailure[]): void {
-    const flights = [
-      ...this.#completion.left,
-      ...[...this.#streams.values()].flatMap(({ pending }) => pending),
-    ];
-    for (const { position, kind, result } of failures) {
-      const flight = flights.find((one) => one.firstCall <= position && position < one.endOfCalls);
-      // Others may wait for a recording that a command needed.
-      const isShared = kind === issuedKinds.record;
-      if (flight === undefined || isShared || this.#driver.isFatal(result)) {
-        this.#guard.lose(result);
-        return;
-      }
-      flight.refused ??= this.#issuer.refusal(flight.work, result);
-    }
+    const issued = [...this.#streams.values()].flatMap(({ pending }) => pending);
+    const refusal = (work: Work, result: number) => this.#issuer.refusal(work, result);
+    const lost = noteRefusals(failures, [...this.#completion.left, ...issued], this.#driver, refusal);
+    if (lost !== null) this.#guard.lose(lost);
   }
 
   #settle({ command, work, land, span, activity, refused }: Flight, now: number): void {
@@ -436,10 +402,4 @@ export class CudaDispatcher implements Dispatcher {
     this.#clock.close();
     this.#pool.close();
   }
-}
-
-/** The error of a command that could not be issued, for a reason that is no error of this package's. */
-function notIssued(reason: unknown): WarpstageError {
-  const message = `a command behind a host function could not be issued: ${reason}`;
-  return new WarpstageError({ code: 'WS4006', message }, { cause: reason });
 }
