@@ -1,5 +1,6 @@
 // What a stream of the GPU knows of its commands, with a driver whose answers the test gives.
 
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Command } from '#warpstage/runtime/command.js';
 import type { Driver } from '#warpstage/runtime/cuda/driver.js';
@@ -11,7 +12,8 @@ const notReady = 600;
 /** A driver whose stream and events are as far as the test says. */
 function fakeDriver() {
   let events = 0;
-  const answers = { stream: notReady, event: notReady };
+  /** `reached`: events up to this one are, whatever `event` is. */
+  const answers = { stream: notReady, event: notReady, reached: 0, queries: 0 };
   const driver = {
     check: (result: number) => expect(result).toBe(0),
     cuEventCreate: (event: number[]) => {
@@ -19,7 +21,10 @@ function fakeDriver() {
       return 0;
     },
     cuEventRecord: () => 0,
-    cuEventQuery: () => answers.event,
+    cuEventQuery: (event: number) => {
+      answers.queries += 1;
+      return event <= answers.reached ? 0 : answers.event;
+    },
     cuStreamQuery: () => answers.stream,
   };
   return { driver: driver as unknown as Driver, answers, events: () => events };
@@ -82,6 +87,58 @@ test('a mark that is reached just after the stream was asked leaves nothing awai
   answers.event = notReady;
   poll();
   expect(settled).toEqual([1]);
+});
+
+test('of many marks those that are reached are found by few questions, whichever they are', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 200 }),
+      fc.array(fc.nat(200), { maxLength: 5 }),
+      (marks, points) => {
+        const { made, answers, add, poll, settled } = stream();
+        for (let i = 0; i < marks; ++i) {
+          made.mark(add());
+          add();
+        }
+        for (const point of [...points, 0].sort((a, b) => a - b)) {
+          answers.reached = Math.max(answers.reached, Math.min(point, marks));
+          answers.queries = 0;
+          expect(poll()).toBe(0);
+          // A mark stands behind the command that it is of: what came behind that belongs to the next one.
+          expect(settled).toEqual(
+            Array.from({ length: Math.max(2 * answers.reached - 1, 0) }, (_, i) => i + 1),
+          );
+          expect(answers.queries).toBeLessThanOrEqual(2 + Math.ceil(Math.log2(marks + 1)));
+        }
+        answers.reached = marks;
+        answers.queries = 0;
+        poll();
+        expect(answers.queries).toBeLessThanOrEqual(2);
+        expect(made.pending).toHaveLength(1);
+      },
+    ),
+  );
+});
+
+test('several marks that are reached at once are asked for where one of them is', () => {
+  const { made, answers, add, poll, asked } = stream();
+  made.mark(add());
+  made.mark(add(), false);
+  made.mark(add(), false);
+  answers.reached = 2;
+  poll();
+  answers.reached = 3;
+  poll();
+  expect(asked).toEqual([true, false]);
+});
+
+test('an error of the device at a later mark is said', () => {
+  const { made, answers, add, poll, settled } = stream();
+  for (let i = 0; i < 5; ++i) made.mark(add());
+  answers.reached = 2;
+  answers.event = 700;
+  expect(poll()).toBe(700);
+  expect(settled).toEqual([]);
 });
 
 test('what is awaited gets a mark when more comes behind it', () => {

@@ -12,6 +12,7 @@ import { mutations as fillLoops } from './fill-loops.ts';
 import { mutations as firstLaunch } from './first-launch.ts';
 import { mutations as formats } from './formats.ts';
 import { mutations as generators } from './generators.ts';
+import { mutations as gpuStreams } from './gpu-streams.ts';
 import { mutations as host } from './host.ts';
 import { mutations as inPlace } from './in-place.ts';
 import { mutations as issuing } from './issuing.ts';
@@ -46,10 +47,10 @@ import { mutations as tables } from './tables.ts';
 import { mutations as targets } from './targets.ts';
 import { mutations as turns } from './turns.ts';
 import { mutations as urls } from './urls.ts';
-import { mutations as zeroing } from './zeroing.ts';
 
 export const mutations: readonly Mutation[] = [
   ...issuing,
+  ...gpuStreams,
   ...host,
   ...addresses,
   ...paces,
@@ -92,7 +93,6 @@ export const mutations: readonly Mutation[] = [
   ...reductions,
   ...queue,
   ...urls,
-  ...zeroing,
   ...s3,
   ...outside,
 ];

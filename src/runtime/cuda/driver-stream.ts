@@ -226,9 +226,12 @@ export class DriverStream {
 
   /** Takes out the marks up to a command. */
   #dropMarks(last: number): void {
-    while (this.#marks.length > 0 && this.#marks[0]!.upTo <= last) {
-      this.#marks.shift()!.own?.release();
-    }
+    const marks = this.#marks;
+    const dropped = marks.splice(
+      0,
+      firstFrom(marks.length, (position) => marks[position]!.upTo > last),
+    );
+    for (const { own } of dropped) own?.release();
   }
 
   /** From now on `poll` tells when the command is complete. */
@@ -254,23 +257,43 @@ export class DriverStream {
       }
       if (result !== driverResults.notReady) return result;
     }
-    while (this.#marks.length > 0) {
-      const [{ upTo, event, isAsked }] = this.#marks as [Mark];
-      const result = this.#driver.cuEventQuery(event);
-      if (result === driverResults.notReady) break;
-      if (result !== driverResults.success) return result;
-      this.#dropMarks(upTo);
-      const next = this.#pending.findIndex(({ command }) => command.id > upTo);
-      // Out of the list first: whoever hears of it may issue more.
-      const complete = this.#take(next < 0 ? this.#pending.length : next);
-      // A mark may be reached just after the stream was asked.
-      const isLast = this.#pending.length === 0;
-      const asked = isAsked || (isLast && this.#awaited !== null);
-      if (isLast) this.#awaited = null;
-      settle(complete, asked);
-    }
+    const result = this.#pollMarks(settle);
+    if (result !== driverResults.success) return result;
     this.#pollRecorded(settle);
     return driverResults.success;
+  }
+
+  /** Hands on what the marks that are reached cover. Returns an error of the device, or 0. */
+  #pollMarks(settle: Settle): number {
+    const reached = this.#reachedMarks();
+    if (reached <= 0) return -reached;
+    const covered = this.#marks.slice(0, reached);
+    const { upTo } = covered.at(-1)!;
+    this.#dropMarks(upTo);
+    const pending = this.#pending;
+    // Out of the list first: whoever hears of it may issue more.
+    const complete = this.#take(firstFrom(pending.length, (at) => pending[at]!.command.id > upTo));
+    // A mark may be reached just after the stream was asked.
+    const isLast = this.#pending.length === 0;
+    const asked = covered.some(({ isAsked }) => isAsked) || (isLast && this.#awaited !== null);
+    if (isLast) this.#awaited = null;
+    settle(complete, asked);
+    return driverResults.success;
+  }
+
+  /** How many marks are reached; an error of the device, as a negative number. */
+  #reachedMarks(): number {
+    const marks = this.#marks;
+    // One that is reached speaks for all before it. Mostly none is or all are: the first is asked, then the last.
+    let [reached, open] = [0, marks.length];
+    for (let turn = 0; reached < open; ++turn) {
+      const at = turn === 0 ? 0 : turn === 1 ? open - 1 : (reached + open) >> 1;
+      const result = this.#driver.cuEventQuery(marks[at]!.event);
+      if (result === driverResults.success) reached = at + 1;
+      else if (result === driverResults.notReady) open = at;
+      else return -result;
+    }
+    return reached;
   }
 
   /** Takes so many pending commands out. */

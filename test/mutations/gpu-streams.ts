@@ -1,10 +1,32 @@
-// Mutations of how other GPUs wait for the zeroing of memory that they copy from or to (`runtime/cuda`).
+// Mutations of what streams of GPUs wait for, and of how it is known what they have done (`runtime/cuda`): the zeroing of memory of
+// other GPUs, marks that are reached.
 
 import { mutationsOf } from './mutation.ts';
 
+const marks = ['test/cuda/driver-stream.test.ts'];
 const zeroing = ['test/cuda/zeroing.test.ts'];
 
 export const mutations = [
+  ...mutationsOf('src/runtime/cuda/driver-stream.ts', marks, [
+    {
+      name: 'a mark that is reached speaks for the next one',
+      from: 'if (result === driverResults.success) reached = at + 1;',
+      to: 'if (result === driverResults.success) reached = Math.min(at + 2, marks.length);',
+      why: 'a command is said to be done that still runs',
+    },
+    {
+      name: 'a mark that is not reached speaks for those before it',
+      from: 'else if (result === driverResults.notReady) open = at;',
+      to: 'else if (result === driverResults.notReady) open = reached;',
+      why: 'commands that are done are taken for running, until the last one is',
+    },
+    {
+      name: 'of several marks the last one says whether somebody has asked',
+      from: 'covered.some(({ isAsked }) => isAsked)',
+      to: 'covered.at(-1)!.isAsked',
+      why: 'who waits for one of them is told later',
+    },
+  ]),
   ...mutationsOf('src/runtime/cuda/dispatcher.ts', zeroing, [
     {
       name: 'a copy waits for the zeroing of its own GPU alone',
