@@ -9,39 +9,19 @@
 // by synchronisation; shared counters change by operations that commute. `later`, `seen` and `again`
 // are further names for those arrays, so that what is written by one is read by another.
 
-import type { Schema } from '#warpstage/kernel/schema.js';
 import type { Extent, Extent3 } from '#warpstage/kernel/types.js';
 import { extent3 } from '../support/run-program.ts';
+import { TangledGroups } from './random-tangled-groups.ts';
 import {
-  covers,
-  type Level,
-  type Name,
-  type TangledType,
-  TangledValues,
-  tangledInputLength,
-} from './random-tangled-values.ts';
+  ownedElements,
+  ownedWide,
+  type Place,
+  TangledText,
+  type Target,
+  tangledSchema,
+} from './random-tangled-text.ts';
+import { covers, type Level, type Name, tangledInputLength } from './random-tangled-values.ts';
 import type { Tape } from './tape.ts';
-
-/** Elements that a thread owns of `strided` and `grouped`, and of `wide`. */
-export const ownedElements = 4;
-export const ownedWide = 2;
-
-export const tangledSchema = {
-  strided: 'i32[]',
-  later: 'i32[]',
-  seen: 'readonly i32[]',
-  grouped: 'f32[]',
-  again: 'f32[]',
-  wide: 'i64[]',
-  counters: 'u32[]',
-  in_i32: 'readonly i32[]',
-  in_u32: 'readonly u32[]',
-  in_f32: 'readonly f32[]',
-  n: 'index',
-  k: 'i32',
-  x: 'f32',
-  flag: 'bool',
-} as const satisfies Schema;
 
 export interface TangledKernel {
   readonly text: string;
@@ -59,147 +39,52 @@ export function tangledKernel(tape: Tape): TangledKernel {
   return { text: new Writer(tape, block, cooperative).write(), grid, block, cooperative };
 }
 
-/** Something that a jump may leave. */
-interface Target {
-  readonly label: string;
-  readonly kind: 'loop' | 'switch' | 'block';
-  readonly level: Level;
-}
-
-interface Place {
-  /** Whose threads are all here. */
-  readonly level: Level;
-  readonly depth: number;
-  /** What is in scope; a declaration adds to it. */
-  readonly names: Name[];
-  readonly targets: readonly Target[];
-  /** The level at which threads may return: none of that level is waited for any more. */
-  readonly mayReturn: Level;
-}
-
-/** Groups that have pipelines and barriers of their own in a kernel. */
-interface Features {
-  readonly pipelines: readonly ('thread' | 'tile' | 'block')[];
-  readonly barriers: readonly ('tile' | 'block')[];
-}
-
 class Writer {
-  readonly #tape: Tape;
-  readonly #tile: number;
-  readonly #threads: number;
+  readonly #text: TangledText;
+  readonly #groups: TangledGroups;
   readonly #top: Level;
-  readonly #types: readonly TangledType[];
-  readonly #values: TangledValues;
-  readonly #features: Features;
-  readonly #lines: string[] = [];
-  #indent = '  ';
-  #made = 0;
 
   constructor(tape: Tape, block: Extent3, cooperative: boolean) {
-    this.#tape = tape;
+    this.#text = new TangledText(tape, block);
+    this.#groups = new TangledGroups(this.#text);
     this.#top = cooperative ? 'grid' : 'block';
-    this.#threads = block[0] * block[1] * block[2];
-    this.#tile = tape.pick([8, 4, 32, 2, 1].filter((size) => this.#threads % size === 0));
-    const wide = tape.chance(1, 3);
-    this.#types = wide
-      ? ['index', 'i32', 'u32', 'f32', 'bool', 'i64']
-      : ['index', 'i32', 'u32', 'f32', 'bool'];
-    this.#values = new TangledValues(tape, this.#tile, wide);
-    const some = <T>(all: readonly T[]) => all.filter(() => tape.chance(1, 3));
-    this.#features = { pipelines: some(['thread', 'tile', 'block']), barriers: some(['tile', 'block']) };
   }
 
   write(): string {
     const names: Name[] = [];
-    this.#lines.push(`({ ${Object.keys(tangledSchema).join(', ')} }, cuda) => {`);
-    this.#prelude(names);
+    this.#text.lines.push(`({ ${Object.keys(tangledSchema).join(', ')} }, cuda) => {`);
+    this.#text.prelude(names);
     const at = (level: Level): Place => ({ level, depth: 4, names, targets: [], mayReturn: level });
     this.#some(at(this.#top), 3);
-    if (!this.#tape.chance(1, 4)) this.#some(at('tile'), 4);
+    if (!this.#text.tape.chance(1, 4)) this.#some(at('tile'), 4);
     this.#some(at('thread'), 5);
-    for (const { name, type } of names) this.#store(names, type, name);
-    this.#lines.push('}');
-    return this.#lines.join('\n');
-  }
-
-  #prelude(names: Name[]): void {
-    this.#line('const grid = cuda.thisGrid();');
-    this.#line('const block = cuda.thisThreadBlock();');
-    this.#line(`const tile = cuda.tiledPartition(block, ${this.#tile});`);
-    this.#line('const own = grid.threadRank();');
-    this.#line('const total = grid.size();');
-    this.#line('const rank = block.threadRank();');
-    this.#line('const twisted = (a, b) => {');
-    this.#line('  for (let i = cuda.index(0); i < 3; i++) {');
-    this.#line('    if (a === i) return b + i;');
-    this.#line('    if (b < a) break;');
-    this.#line('  }');
-    this.#line('  return a - b;');
-    this.#line('};');
-    const start = this.#tape.pick([1, 2]);
-    for (const pipeline of this.#features.pipelines) {
-      const state = `cuda.pipelineSharedState("block", ${start})`;
-      this.#line(
-        `const pipeline_${pipeline} = cuda.makePipeline(${pipeline === 'thread' ? '' : `${pipeline}, ${state}`});`,
-      );
-      this.#line(`const staged_${pipeline} = cuda.sharedArray("i32", block.size());`);
-    }
-    for (const barrier of this.#features.barriers) {
-      this.#line(`const barrier_${barrier} = cuda.barrier(${barrier});`);
-    }
-    const seeds = {
-      index: 'own',
-      i32: 'in_i32[own & 255]',
-      u32: 'in_u32[own & 255]',
-      f32: 'in_f32[own & 255]',
-    };
-    for (const type of this.#types) {
-      const value = type in seeds && this.#tape.chance(3, 4) ? seeds[type as keyof typeof seeds] : null;
-      this.#declare(names, type, value ?? this.#values.value(names, type, 2));
-    }
-  }
-
-  #line(text: string): void {
-    this.#lines.push(this.#indent + text);
-  }
-
-  #nested(write: () => void): void {
-    const before = this.#indent;
-    this.#indent += '  ';
-    write();
-    this.#indent = before;
-  }
-
-  #name(stem: string): string {
-    this.#made += 1;
-    return `${stem}${this.#made}`;
-  }
-
-  #declare(names: Name[], type: TangledType, value: string): void {
-    const name = this.#name(type);
-    const assignable = this.#tape.chance(2, 3);
-    this.#line(`${assignable ? 'let' : 'const'} ${name} = ${value};`);
-    names.push({ name, type, assignable, uniform: 'thread' });
+    for (const { name, type } of names) this.#text.store(names, type, name);
+    this.#text.lines.push('}');
+    return this.#text.lines.join('\n');
   }
 
   #some(place: Place, atMost: number): void {
-    for (let count = this.#tape.below(atMost + 1); count > 0 && !this.#tape.ended; count -= 1) {
+    for (let count = this.#text.tape.below(atMost + 1); count > 0 && !this.#text.tape.ended; count -= 1) {
       this.#statement({ ...place, depth: place.depth - 1 });
     }
   }
 
   /** A block of statements with names of its own. */
   #body(place: Place, atMost = 3): void {
-    this.#nested(() => this.#some({ ...place, names: [...place.names] }, atMost));
+    this.#text.nested(() => this.#some({ ...place, names: [...place.names] }, atMost));
   }
 
   #statement(place: Place): void {
     const { level, depth } = place;
-    if (level !== 'thread' && this.#tape.chance(1, 3)) {
-      this.#together(place, level);
+    if (level !== 'thread' && this.#text.tape.chance(1, 3)) {
+      this.#groups.together(place, level);
       return;
     }
-    const simple = [() => this.#simple(place), () => this.#affine(place), () => this.#simple(place)];
+    const simple = [
+      () => this.#text.simple(place),
+      () => this.#text.affine(place),
+      () => this.#text.simple(place),
+    ];
     const nested = [
       () => this.#if(place),
       () => this.#if(place),
@@ -210,125 +95,38 @@ class Writer {
       () => this.#labelled(place),
       () => this.#plainLoop(place),
     ];
-    this.#tape.pick(depth > 0 ? [...simple, ...nested] : simple)();
-  }
-
-  #simple(place: Place): void {
-    const { names } = place;
-    const type = this.#tape.pick(this.#types);
-    const value = () => this.#values.value(names, type, 3);
-    const assignable = names.filter((each) => each.type === type && each.assignable);
-    this.#tape.pick([
-      () => {
-        if (assignable.length === 0) return this.#declare(names, type, value());
-        const { name } = this.#tape.pick(assignable);
-        this.#line(`${name} = ${value()};`);
-      },
-      () => {
-        if (assignable.length === 0 || type === 'bool') return this.#store(names, type, value());
-        const { name } = this.#tape.pick(assignable);
-        const step =
-          type === 'i64' ? `${name} -= ${value()}` : this.#tape.pick([`${name}++`, `${name} += ${value()}`]);
-        this.#line(`${step};`);
-      },
-      () => this.#store(names, type, value()),
-      () => this.#declare(names, type, value()),
-      () => {
-        const at = this.#tape.below(3);
-        const operator = ['Add', 'Max', 'Xor'][at]!;
-        this.#line(`cuda.atomic${operator}(counters, ${at}, ${this.#values.value(names, 'u32', 2)});`);
-      },
-      () => {
-        if (this.#features.pipelines.includes('thread')) this.#stage(place, 'thread');
-      },
-    ])();
-  }
-
-  /** An index whose distance from an affine one is decided in a branch or loop. */
-  #affine({ names }: Place): void {
-    const shift = this.#name('shift');
-    const test = () => this.#values.value(names, 'bool', 2);
-    const few = () => this.#tape.pick(['1', '2', '-1', '0']);
-    this.#tape.pick([
-      () => {
-        this.#line(`let ${shift} = 0;`);
-        this.#line(`if (${test()}) ${shift} = ${few()};`);
-      },
-      () => {
-        this.#line(`let ${shift} = ${few()};`);
-        this.#line(
-          `for (let i = 0; i < 3; i++) if (i < ${this.#values.value(names, 'index', 1)}) ${shift}++;`,
-        );
-      },
-      () => this.#line(`const ${shift} = ${test()} ? ${few()} : ${few()};`),
-      () => {
-        this.#line(`let ${shift};`);
-        this.#line(
-          `if (${test()}) ${shift} = cuda.threadIdx.x; else ${shift} = ${this.#values.value(names, 'index', 2)};`,
-        );
-      },
-    ])();
-    const base = this.#tape.pick(['own', 'cuda.threadIdx.x', 'rank', this.#values.value(names, 'index', 1)]);
-    this.#declare(names, 'index', `${base} ${this.#tape.pick(['+', '-'])} ${shift}`);
-  }
-
-  /** Keeps a value in one of the thread's own elements, under any of the array's names. */
-  #store(names: readonly Name[], type: TangledType, value: string): void {
-    const choice = () => this.#values.value(names, this.#tape.pick(['index', 'i32']), 1);
-    if (type === 'i64') {
-      this.#line(`wide[own * ${ownedWide} + (${choice()} & 1)] = ${value};`);
-      return;
-    }
-    if (type === 'f32') {
-      const array = this.#tape.pick(['grouped', 'again']);
-      const at = this.#tape.pick([`own * 4 + (${choice()} & 3)`, `(own << 2) + 3 - (${choice()} & 3)`]);
-      this.#line(`${array}[${at}] ${this.#tape.pick(['=', '+='])} ${value};`);
-      return;
-    }
-    const converted = type === 'bool' ? `${value} ? 1 : 0` : `cuda.i32(${value})`;
-    const [array, most] = this.#tape.pick([
-      ['strided', 3],
-      ['later', 1],
-    ] as const);
-    this.#line(`${array}[own + (${choice()} & ${most}) * total] = ${converted};`);
-    if (this.#tape.chance(1, 3)) {
-      const read = names.find((each) => each.type === 'i32' && each.assignable);
-      if (read)
-        this.#line(
-          `${read.name} = ${this.#tape.pick(['seen', 'strided'])}[own + (${choice()} & 3) * total];`,
-        );
-    }
+    this.#text.tape.pick(depth > 0 ? [...simple, ...nested] : simple)();
   }
 
   /** The level of what stands behind a test, and the test. */
   #test({ level, names }: Place): readonly [Level, string] {
-    const inside = this.#tape.pick<Level>([
+    const inside = this.#text.tape.pick<Level>([
       level,
       'thread',
       ...(covers(level, 'tile') ? (['tile'] as const) : []),
     ]);
-    return [inside, this.#values.uniformTest(names, inside)];
+    return [inside, this.#text.values.uniformTest(names, inside)];
   }
 
   #if(place: Place): void {
     const [level, test] = this.#test(place);
     const inside = { ...place, level };
-    this.#line(`if (${test}) {`);
+    this.#text.line(`if (${test}) {`);
     this.#branch(inside);
-    if (this.#tape.chance(1, 2)) {
-      this.#line('} else {');
+    if (this.#text.tape.chance(1, 2)) {
+      this.#text.line('} else {');
       this.#branch(inside);
     }
-    this.#line('}');
+    this.#text.line('}');
   }
 
   #branch(place: Place): void {
     this.#body(place);
-    if (!this.#tape.chance(1, 2)) return;
-    this.#nested(() => {
+    if (!this.#text.tape.chance(1, 2)) return;
+    this.#text.nested(() => {
       this.#jump(place);
       // Nothing comes here.
-      if (this.#tape.chance(1, 8)) this.#some({ ...place, names: [...place.names] }, 2);
+      if (this.#text.tape.chance(1, 8)) this.#some({ ...place, names: [...place.names] }, 2);
     });
   }
 
@@ -344,7 +142,7 @@ class Writer {
       ];
     });
     const all = [...jumps, ...(level === mayReturn ? ['return;'] : [])];
-    if (all.length > 0) this.#line(this.#tape.pick(all));
+    if (all.length > 0) this.#text.line(this.#text.tape.pick(all));
   }
 
   #inside(place: Place, target: Target): Place {
@@ -352,186 +150,106 @@ class Writer {
   }
 
   #for(place: Place): void {
-    const i = this.#name('i');
-    const label = this.#name('loop');
-    const level = this.#tape.pick<Level>([place.level, 'thread']);
-    const value = () => this.#values.value(place.names, 'index', 2);
+    const i = this.#text.name('i');
+    const label = this.#text.name('loop');
+    const level = this.#text.tape.pick<Level>([place.level, 'thread']);
+    const value = () => this.#text.values.value(place.names, 'index', 2);
     const uniform = level !== 'thread';
-    const start = uniform ? '0' : this.#tape.pick(['0', `${value()} & 1`, 'rank & 3']);
+    const start = uniform ? '0' : this.#text.tape.pick(['0', `${value()} & 1`, 'rank & 3']);
     const end = uniform
-      ? this.#values.uniformCount(place.names, level)
-      : this.#tape.pick(['3', `(${value()} & 3)`, 'n']);
+      ? this.#text.values.uniformCount(place.names, level)
+      : this.#text.tape.pick(['3', `(${value()} & 3)`, 'n']);
     const step = uniform
       ? `${i}++`
-      : this.#tape.pick([`${i}++`, `${i} += 2`, `${i} += 1 + (${value()} & 1)`]);
-    this.#line(`${label}: for (let ${i} = cuda.index(${start}); ${i} < ${end}; ${step}) {`);
+      : this.#text.tape.pick([`${i}++`, `${i} += 2`, `${i} += 1 + (${value()} & 1)`]);
+    this.#text.line(`${label}: for (let ${i} = cuda.index(${start}); ${i} < ${end}; ${step}) {`);
     const inside = this.#inside(place, { label, kind: 'loop', level });
     inside.names.push({ name: i, type: 'index', assignable: false, uniform: level });
     this.#body(inside);
-    this.#line('}');
+    this.#text.line('}');
   }
 
   /** The thread's own elements by a stride of the grid. */
   #stride(place: Place): void {
-    const i = this.#name('i');
-    const label = this.#name('loop');
-    this.#line(`${label}: for (let ${i} = own; ${i} < strided.length; ${i} += total) {`);
+    const i = this.#text.name('i');
+    const label = this.#text.name('loop');
+    this.#text.line(`${label}: for (let ${i} = own; ${i} < strided.length; ${i} += total) {`);
     const inside = this.#inside(place, { label, kind: 'loop', level: 'thread' });
     inside.names.push({ name: i, type: 'index', assignable: false, uniform: 'thread' });
-    this.#nested(() => this.#line(`strided[${i}] += ${this.#values.value(inside.names, 'i32', 2)};`));
+    this.#text.nested(() =>
+      this.#text.line(`strided[${i}] += ${this.#text.values.value(inside.names, 'i32', 2)};`),
+    );
     this.#branch(inside);
-    this.#line('}');
+    this.#text.line('}');
   }
 
   /** Loops in branches in loops of nothing but arithmetic, which lanes go through under a mask. */
   #plainLoop({ names }: Place): void {
-    const sums = (['index', 'i32', 'f32'] as const).map((type) => [type, this.#name('sum')] as const);
-    for (const [type, sum] of sums) this.#line(`let ${sum} = cuda.${type}(${this.#tape.below(3)});`);
-    const plain = () => this.#values.plain(names, this.#tape.pick(['index', 'i32', 'f32']));
+    const sums = (['index', 'i32', 'f32'] as const).map((type) => [type, this.#text.name('sum')] as const);
+    for (const [type, sum] of sums)
+      this.#text.line(`let ${sum} = cuda.${type}(${this.#text.tape.below(3)});`);
+    const plain = () => this.#text.values.plain(names, this.#text.tape.pick(['index', 'i32', 'f32']));
     const open = (depth: number) => {
-      if (this.#tape.chance(1, 2)) this.#line(`if (${plain()} < ${plain()}) {`);
+      if (this.#text.tape.chance(1, 2)) this.#text.line(`if (${plain()} < ${plain()}) {`);
       else {
-        const i = this.#name('i');
-        this.#line(`for (let ${i} = 0; ${i} < (${this.#values.plain(names, 'i32')} & 3); ${i}++) {`);
+        const i = this.#text.name('i');
+        this.#text.line(
+          `for (let ${i} = 0; ${i} < (${this.#text.values.plain(names, 'i32')} & 3); ${i}++) {`,
+        );
       }
-      this.#nested(() => {
-        const [type, sum] = this.#tape.pick(sums);
-        this.#line(`${sum} ${this.#tape.pick(['+=', '-='])} ${this.#values.plain(names, type)};`);
+      this.#text.nested(() => {
+        const [type, sum] = this.#text.tape.pick(sums);
+        this.#text.line(
+          `${sum} ${this.#text.tape.pick(['+=', '-='])} ${this.#text.values.plain(names, type)};`,
+        );
         if (depth > 0) open(depth - 1);
       });
-      this.#line('}');
+      this.#text.line('}');
     };
-    open(1 + this.#tape.below(2));
+    open(1 + this.#text.tape.below(2));
     for (const [type, name] of sums) names.push({ name, type, assignable: true, uniform: 'thread' });
   }
 
   #while(place: Place): void {
-    const rounds = this.#name('rounds');
-    const label = this.#name('loop');
-    const test = this.#tape.pick(['true', this.#values.value(place.names, 'bool', 2)]);
+    const rounds = this.#text.name('rounds');
+    const label = this.#text.name('loop');
+    const test = this.#text.tape.pick(['true', this.#text.values.value(place.names, 'bool', 2)]);
     const inside = this.#inside(place, { label, kind: 'loop', level: 'thread' });
-    const last = this.#tape.chance(1, 2);
-    this.#line(`let ${rounds} = 0;`);
-    this.#line(`${label}: ${last ? 'do' : `while (${test})`} {`);
-    this.#nested(() => this.#line(`if (++${rounds} > ${1 + this.#tape.below(4)}) break;`));
+    const last = this.#text.tape.chance(1, 2);
+    this.#text.line(`let ${rounds} = 0;`);
+    this.#text.line(`${label}: ${last ? 'do' : `while (${test})`} {`);
+    this.#text.nested(() => this.#text.line(`if (++${rounds} > ${1 + this.#text.tape.below(4)}) break;`));
     this.#branch(inside);
-    this.#line(last ? `} while (${test});` : '}');
+    this.#text.line(last ? `} while (${test});` : '}');
   }
 
   #switch(place: Place): void {
-    const label = this.#name('choice');
-    const value = this.#values.value(place.names, this.#tape.pick(['i32', 'index']), 2);
+    const label = this.#text.name('choice');
+    const value = this.#text.values.value(place.names, this.#text.tape.pick(['i32', 'index']), 2);
     const inside = this.#inside(place, { label, kind: 'switch', level: 'thread' });
-    this.#line(`${label}: switch (${value} & 3) {`);
-    this.#nested(() => {
-      for (const each of this.#tape.pick([
+    this.#text.line(`${label}: switch (${value} & 3) {`);
+    this.#text.nested(() => {
+      for (const each of this.#text.tape.pick([
         ['case 0:', 'case 1:'],
         ['case 2:', 'default:', 'case 0:'],
         ['default:'],
       ])) {
-        this.#line(`${each} {`);
+        this.#text.line(`${each} {`);
         this.#branch(inside);
-        this.#line('}');
+        this.#text.line('}');
       }
     });
-    this.#line('}');
+    this.#text.line('}');
   }
 
   #labelled(place: Place): void {
-    const label = this.#name('part');
-    this.#line(`${label}: {`);
+    const label = this.#text.name('part');
+    this.#text.line(`${label}: {`);
     const inside = this.#inside(place, { label, kind: 'block', level: place.level });
     this.#body(inside, 2);
-    this.#nested(() => this.#if(inside));
+    this.#text.nested(() => this.#if(inside));
     this.#body(inside, 2);
-    this.#line('}');
-  }
-
-  // What the threads of a group do together.
-
-  #together(place: Place, level: Exclude<Level, 'thread'>): void {
-    const group = this.#tape.pick(level === 'tile' ? (['tile'] as const) : (['block', 'tile'] as const));
-    this.#tape.pick([
-      () => this.#exchange(place, group),
-      () => this.#shuffle(place),
-      () => {
-        this.#line(`if (${this.#values.uniformTest(place.names, 'tile')}) {`);
-        const inside: Place = { ...place, level: 'tile', names: [...place.names] };
-        this.#nested(() => this.#together(inside, 'tile'));
-        this.#line('}');
-      },
-      () => {
-        if (this.#features.pipelines.includes(group)) this.#stage(place, group);
-        else this.#exchange(place, group);
-      },
-      () => {
-        if (level === 'grid') this.#line('grid.sync();');
-        const name = this.#name('same');
-        this.#line(`const ${name} = cuda.index(${this.#values.uniformCount(place.names, level)});`);
-        place.names.push({ name, type: 'index', assignable: false, uniform: level });
-      },
-    ])();
-  }
-
-  /** Some rank of the group, as one of the block. */
-  #rankIn(names: readonly Name[], group: 'tile' | 'block'): string {
-    const any = `(${this.#values.value(names, 'index', 2)} & 255)`;
-    if (group === 'block') return this.#tape.pick(['block.size() - 1 - rank', `${any} % block.size()`, '0']);
-    return `Math.trunc(rank / ${this.#tile}) * ${this.#tile} + ${any} % ${this.#tile}`;
-  }
-
-  #exchange({ names }: Place, group: 'tile' | 'block'): void {
-    const shared = this.#name('shared');
-    const type = this.#tape.pick(['i32', 'f32', 'u32'] as const);
-    const value = this.#values.value(names, type, 2);
-    const at = this.#rankIn(names, group);
-    this.#line(`const ${shared} = cuda.sharedArray("${type}", block.size());`);
-    this.#line(`${shared}[rank] = ${value};`);
-    if (this.#features.barriers.includes(group)) {
-      const token = this.#name('token');
-      this.#line(`const ${token} = barrier_${group}.arrive();`);
-      this.#simple({ level: 'thread', depth: 0, names, targets: [], mayReturn: 'grid' });
-      this.#line(`barrier_${group}.wait(${token});`);
-    } else this.#line(`${group}.sync();`);
-    this.#declare(names, type, `${shared}[${at}]`);
-    this.#line(`${group}.sync();`);
-  }
-
-  #shuffle({ names }: Place): void {
-    const type = this.#tape.pick(['i32', 'f32'] as const);
-    const value = this.#values.value(names, type, 2);
-    const lane = `cuda.i32((${this.#values.value(names, 'index', 1)} & 255) % ${this.#tile})`;
-    this.#tape.pick([
-      () => this.#declare(names, type, `tile.shfl(${value}, ${lane})`),
-      () => this.#declare(names, type, `tile.shflXor(${value}, ${this.#tile >> 1})`),
-      () => this.#declare(names, 'u32', `tile.ballot(${this.#values.value(names, 'bool', 2)})`),
-      () => this.#declare(names, 'bool', `tile.any(${this.#values.value(names, 'bool', 2)})`),
-    ])();
-  }
-
-  /** A stage of a group's pipeline: filled, waited for, read and given back. */
-  #stage({ names }: Place, group: 'thread' | 'tile' | 'block'): void {
-    const pipeline = `pipeline_${group}`;
-    const staged = `staged_${group}`;
-    const first = { thread: 'rank', tile: `Math.trunc(rank / ${this.#tile}) * ${this.#tile}`, block: '0' }[
-      group
-    ];
-    const count = { thread: 1, tile: this.#tile, block: this.#threads }[group];
-    const from =
-      group === 'thread'
-        ? `${this.#values.value(names, 'index', 1)} & 255`
-        : `${this.#values.uniformCount(names, group)} & 31`;
-    const by = group === 'thread' ? '' : `${group}, `;
-    this.#line(`${pipeline}.producerAcquire();`);
-    this.#line(
-      `cuda.memcpyAsync(${by}${staged}.subarray(${first}), in_i32.subarray(${from}), ${count}, ${pipeline});`,
-    );
-    this.#line(`${pipeline}.producerCommit();`);
-    this.#line(`${pipeline}.consumerWait();`);
-    this.#declare(names, 'i32', `${staged}[${group === 'thread' ? 'rank' : this.#rankIn(names, group)}]`);
-    this.#line(`${pipeline}.consumerRelease();`);
-    // Without stages of their own, the readers of one round and the copies of the next are parted by a sync.
-    if (group !== 'thread') this.#line(`${group}.sync();`);
+    this.#text.line('}');
   }
 }
 

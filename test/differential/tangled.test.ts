@@ -13,7 +13,8 @@ import { sayWithoutGpu } from '../support/no-gpu.ts';
 import { runKernel } from '../support/run-kernel.ts';
 import { bitsOf, type HostArray, type Target } from '../support/run-program.ts';
 import { wasm, wasmStates } from '../support/wasm.ts';
-import { type TangledKernel, tangledArguments, tangledKernel, tangledSchema } from './random-tangled.ts';
+import { type TangledKernel, tangledArguments, tangledKernel } from './random-tangled.ts';
+import { tangledSchema } from './random-tangled-text.ts';
 import { randomLimit, randomRuns, tapes } from './tape.ts';
 
 interface Outcome {
