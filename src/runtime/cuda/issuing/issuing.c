@@ -217,10 +217,13 @@ EXPORT void issuing_settle(struct queue *q) {
   for (;;) {
     const uint32_t left = q->written - q->issued;
     if (left == 0 || q->failed != 0) return;
+    if (now() > end) {
+      nap(20);
+      continue;
+    }
     /* Each look takes the word from the thread that writes it: the more is left, the fewer looks. */
     for (uint32_t turn = 0; turn < 8 + left / 16; ++turn) pause_briefly();
-    if (now() > end) nap(20);
-    else sched_yield();
+    sched_yield();
   }
 }
 
