@@ -24,7 +24,7 @@ export const mutations = [
       name: 'of several marks the last one says whether somebody has asked',
       from: 'covered.some(({ isAsked }) => isAsked)',
       to: 'covered.at(-1)!.isAsked',
-      why: 'who waits for one of them is told later',
+      why: 'a program that waits for one of them goes on later than it could',
     },
   ]),
   ...mutationsOf('src/runtime/cuda/dispatcher.ts', zeroing, [

@@ -271,7 +271,7 @@ export class DriverStream {
     const { upTo } = covered.at(-1)!;
     this.#dropMarks(upTo);
     const pending = this.#pending;
-    // Out of the list first: whoever hears of it may issue more.
+    // Taken out before anybody is told, who may issue more at once.
     const complete = this.#take(firstFrom(pending.length, (at) => pending[at]!.command.id > upTo));
     // A mark may be reached just after the stream was asked.
     const isLast = this.#pending.length === 0;
